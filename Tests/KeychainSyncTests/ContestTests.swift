@@ -90,6 +90,7 @@ struct ContestTests {
         #expect(await refusal(server) == .undecidedRing)
     }
 
+    /// The invitation is older than what the server hears of.
     @Test func undecidedMachine_letsNobodyIn() async throws {
         let (server, _) = try await contest()
         let code = try await server.member.invite(name: "tablet", for: .seconds(3600))
@@ -185,6 +186,30 @@ struct ContestTests {
         #expect(try await world.names(server) { $0 == .wrap(ring.current, thief) }.isEmpty)
     }
 
+    /// Two removals were undone at once. One had been heard of before, the other had not.
+    @Test func decisionAboutOneThatReturned_coversNoOther() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let server = try await world.join("server", by: laptop)
+        let tablet = try await world.join("tablet", by: laptop)
+        try await world.settle(laptop, desktop, server, tablet)
+        var thief = try await world.replica(laptop)
+        try await world.remove(laptop, by: desktop)
+        try await server.exchange()
+        try await world.remove(tablet, by: desktop)
+        try await publish(try thief.remove([try await world.replica(desktop).member], at: world.now))
+        await refusal(server)
+        let error = await #expect(throws: KeychainError.self) { _ = try await server.member.keep([thief.member]) }
+        #expect(error?.reason == .invalidParameter && error?.message.contains("'tablet'") == true)
+    }
+
+    @Test func undecidedMachine_makesNoInvitation() async throws {
+        let (server, _) = try await contest()
+        await refusal(server)
+        await #expect(throws: KeychainError.undecidedRing) {
+            _ = try await server.member.invite(name: "tablet", for: .seconds(3600))
+        }
+    }
+
     /// The thief's entries reach the machine that is let in before the one that lets it in.
     @Test func machine_letInByOneThatKnewOfNothing_waitsForItsOwnPerson() async throws {
         let (server, thief, late) = try await withKeysOfItsOwn()
@@ -221,8 +246,8 @@ struct ContestTests {
         #expect(try await other.member.status().pending == 1)
     }
 
-    /// The server has heard of the removal before. After the thief's entries it is a contest, also for another process.
-    @Test func removalThatCountedBefore_isAContestUntilAPersonDecides() async throws {
+    /// The server has heard of the removal before. Another process of it knows that too.
+    @Test func machineThatReturns_waitsForAPerson_alsoInAnotherProcess() async throws {
         let (server, thief, _) = try await withKeysOfItsOwn()
         await refusal(server)
         #expect(await refusal(try world.machine("server")) == .undecidedRing)

@@ -67,15 +67,19 @@ struct Fleet {
         .remove(targets.map { ids[$0] }.sorted().map { Removal(member: $0, cuts: [:]) })
     }
 
-    /// The targets of contests, by the member to which they belong. Those of single entries have none.
-    var contests: [Int?: Set<Int>] {
-        var contests: [Int?: Set<Int>] = [:]
-        for (subject, contest) in log.ring.contests {
-            var author: Int?
-            if case .member(let id) = subject { author = ids.firstIndex(of: id) }
-            contests[author, default: []].formUnion(contest.targets.compactMap(ids.firstIndex))
+    /// Whom removals that do not count would put out, by the member to which they belong.
+    var contests: [Int: Set<Int>] {
+        var contests: [Int: Set<Int>] = [:]
+        for case (.removals(let author), let contest) in log.ring.contests {
+            contests[ids.firstIndex(of: author) ?? -1] = Set(contest.targets.compactMap(ids.firstIndex))
         }
         return contests
+    }
+
+    /// Members that were removed and are there again, and those that have come through them.
+    var returned: Set<Int> {
+        let members = log.ring.contests.keys.compactMap { if case .returned(let member) = $0 { member } else { nil } }
+        return Set(members.compactMap(ids.firstIndex))
     }
 
     func isActive(_ member: Int) -> Bool { log.ring.isActive(ids[member]) }
@@ -83,5 +87,12 @@ struct Fleet {
     /// The log as a machine has it that is started again.
     func restarted() throws -> RingLog {
         try RingLog(founding: try #require(log.entries[log.id]), taken: Array(log.entries.values))
+    }
+
+    /// The log of a machine that hears of everything at once.
+    func fresh() throws -> RingLog {
+        var log = try RingLog(founding: try #require(log.entries[log.id]))
+        log.insert(Array(self.log.entries.values))
+        return log
     }
 }

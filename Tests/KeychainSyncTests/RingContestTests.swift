@@ -100,7 +100,9 @@ struct RingContestTests {
             try fleet.entry(fleet.removing(0), by: 0, following: [addition.hash]),
         ])
         #expect(fleet.isActive(3) && !fleet.isActive(0))
-        #expect(fleet.contests[nil] == [3])
+        #expect(fleet.returned == [3])
+        fleet.log = try fleet.fresh()
+        #expect(fleet.contests == [1: [3]])
     }
 
     /// Nothing shows before the founder is removed, and the removal knows of all of it.
@@ -112,13 +114,10 @@ struct RingContestTests {
         #expect(fleet.isActive(1) && fleet.contests.isEmpty)
         fleet.log.insert([try fleet.removal(of: 0, by: 1)])
         let last = try fleet.entry(fleet.removing(3), by: 0, following: [removal.hash])
-        var late = fleet
         fleet.log.insert([last])
-        #expect(fleet.isActive(0) && fleet.contests[nil] == [0])
-        // A machine that hears of everything at once does not know that it counted.
-        late.log = try RingLog(founding: try #require(late.log.entries[late.log.id]))
-        late.log.insert(Array(fleet.log.entries.values))
-        #expect(late.isActive(0) && late.contests == [1: [0]])
+        #expect(fleet.isActive(0) && fleet.returned == [0])
+        fleet.log = try fleet.fresh()
+        #expect(fleet.isActive(0) && fleet.contests == [1: [0]])
     }
 
     /// Its author has made more entries than somebody may make who is no member.
@@ -128,11 +127,12 @@ struct RingContestTests {
         for index in 0..<70 { try fleet.add("\(index)", by: 1) }
         fleet.log.insert([try fleet.removal(of: 0, by: 1)])
         fleet.log.insert([try fleet.removal(of: 1, by: 0, after: before)])
-        #expect(fleet.contests == [nil: [0]])
+        let returned = fleet.log.returned
+        #expect(fleet.contests == [1: [0]] && fleet.returned == [0])
         fleet.log = try fleet.restarted()
-        #expect(fleet.contests == [1: [0]])
-        try fleet.log.setUndone(fleet.log.ring.counted.symmetricDifference(fleet.log.entries.keys))
-        #expect(fleet.contests == [nil: [0]])
+        #expect(fleet.contests == [1: [0]] && fleet.returned.isEmpty)
+        try fleet.log.setReturned(returned)
+        #expect(fleet.returned == [0])
     }
 
     /// The removal comes last.
@@ -153,13 +153,11 @@ struct RingContestTests {
         fleet.log.insert([try fleet.removal(of: 3, by: 2)])
         fleet.log.insert([try fleet.removal(of: 0, by: 2)])
         fleet.log.insert([try fleet.removal(of: 2, by: 0, after: before)])
-        #expect(fleet.contests == [nil: [0, 3]])
-        fleet.log = try fleet.restarted()
-        #expect(fleet.contests == [2: [0, 3]])
+        #expect(fleet.contests == [2: [0, 3]] && fleet.returned == [0, 3])
     }
 
-    /// A decision about what a member has removed covers no removal of it that counted before.
-    @Test func removalThatCountedOnce_isAContestOfItsOwn() throws {
+    /// A decision about what a member has removed covers nobody whom it had removed before.
+    @Test func memberThatReturns_isAContestOfItsOwn() throws {
         var fleet = try Fleet(4)
         let before = fleet.log
         fleet.log.insert([try fleet.removal(of: 0, by: 2)])
@@ -169,7 +167,38 @@ struct RingContestTests {
         ])
         #expect(fleet.contests == [2: [1]])
         fleet.log.insert([try fleet.removal(of: 2, by: 0, after: before)])
-        #expect(fleet.isActive(0) && fleet.contests == [2: [1], nil: [0]])
+        #expect(fleet.isActive(0) && fleet.contests == [2: [0, 1]] && fleet.returned == [0])
+    }
+
+    /// It adds others once it is back.
+    @Test func memberAddedByOneThatHasReturned_isAContestToo() throws {
+        var fleet = try Fleet(3)
+        let before = fleet.log
+        fleet.log.insert([try fleet.removal(of: 0, by: 1)])
+        fleet.log.insert([try fleet.removal(of: 1, by: 0, after: before)])
+        let addition = try fleet.entry(.add(try fleet.stranger()), by: 0)
+        fleet.log.insert([addition])
+        #expect(fleet.returned == [0, 3])
+        try fleet.log.setReturned([fleet.ids[3]])
+        fleet.log.insert([try fleet.entry(.policy(.allGroups), by: 2)])
+        #expect(fleet.returned == [3])
+        fleet.log.insert([try fleet.removal(of: 3, by: 2)])
+        #expect(fleet.returned.isEmpty)
+    }
+
+    /// The machine was away while another one got new keys several times.
+    @Test func memberThatHasComeThroughOthersThatHaveGone_isNoContest() throws {
+        var fleet = try Fleet(2)
+        let away = fleet.log
+        for _ in 0..<3 {
+            let old = fleet.ids.count - 1
+            try fleet.add("next", by: old)
+            _ = try fleet.log.append(fleet.removing(old), author: fleet.ids[old], signer: fleet.keys[old])
+        }
+        let entries = Array(fleet.log.entries.values)
+        fleet.log = away
+        fleet.log.insert(entries)
+        #expect(fleet.isActive(4) && fleet.returned.isEmpty && fleet.contests.isEmpty)
     }
 
     /// The vault of the remover was restored from a backup before the removal, and got new keys.
@@ -179,7 +208,7 @@ struct RingContestTests {
         fleet.log.insert([try fleet.removal(of: 0, by: 1)])
         let addition = try copy.append(.add(try fleet.stranger()), author: fleet.ids[1], signer: fleet.keys[1])
         fleet.log.insert([addition, try copy.append(fleet.removing(1), author: fleet.ids[1], signer: fleet.keys[1])])
-        #expect(fleet.isActive(0) && fleet.contests == [nil: [0]])
+        #expect(fleet.isActive(0) && fleet.contests.isEmpty && fleet.returned == [0])
     }
 
     /// A member that was not added by an entry that counts belongs to whoever has added it, but not to whom it removes.
@@ -200,7 +229,76 @@ struct RingContestTests {
         }
     }
 
+    /// It has added a member twice that leaves, but by an entry that knows of the first addition alone.
+    @Test func memberThatWasOut_andComesBackOnceItsAdderLeaves_isAContest() throws {
+        var fleet = try Fleet(3)
+        let before = fleet.log.tips
+        let card = try fleet.stranger()
+        let first = try fleet.entry(.add(card), by: 0, following: before)
+        let second = try fleet.entry(.add(card), by: 0, following: [fleet.log.id])
+        fleet.log.insert([first, second, try fleet.entry(fleet.removing(3), by: 3, following: [first.hash])])
+        #expect(!fleet.isActive(3))
+        fleet.log.insert([try fleet.removal(of: 0, by: 1)])
+        let undoing = try fleet.entry(fleet.removing(1), by: 0, following: (before + [second.hash]).sorted())
+        fleet.log.insert([undoing, try fleet.entry(fleet.removing(0), by: 0, following: [undoing.hash])])
+        #expect(fleet.isActive(3) && fleet.returned == [3])
+        fleet.log = try fleet.fresh()
+        #expect(fleet.isActive(3) && fleet.contests == [1: [3]])
+    }
+
+    /// A void addition of the remover by a member about which a person has decided.
+    @Test func removal_belongsToNoMemberThatHasAddedItsAuthorInVain() throws {
+        var fleet = try Fleet(3)
+        let before = fleet.log.tips
+        try fleet.add("3", by: 2)
+        let first = try fleet.entry(.add(try fleet.stranger()), by: 0, following: [fleet.log.id])
+        fleet.log.insert([first])
+        let removal = try fleet.entry(fleet.removing(4), by: 0)
+        fleet.log.insert([
+            removal, try fleet.entry(fleet.removing(1), by: 4, following: [first.hash]),
+            try fleet.entry(.add(try fleet.card(fleet.keys[3], "3")), by: 4, following: [first.hash]),
+        ])
+        #expect(fleet.contests == [4: [1]])
+        fleet.log.insert([
+            try fleet.removal(of: 0, by: 3), try fleet.entry(fleet.removing(2), by: 0, following: before),
+        ])
+        #expect(fleet.isActive(0) && fleet.contests == [4: [1], 2: [0]])
+    }
+
+    /// The machine that joins has been added by the thief as well.
+    @Test func contestThatWasUnknownToAnInvitation_isNotDecidedByIt() throws {
+        var fleet = try Fleet(3)
+        let before = fleet.log.tips
+        fleet.log.insert([try fleet.removal(of: 0, by: 1)])
+        let offered = fleet.log.tips
+        try fleet.add("phone", by: 2)
+        let undoing = try fleet.entry(fleet.removing(1, 2), by: 0, following: before)
+        let card = try fleet.card(fleet.keys[3], "phone")
+        let again = try fleet.entry(.add(card), by: 0, following: (fleet.log.tips + [undoing.hash]).sorted())
+        fleet.log.insert([undoing, again])
+        fleet.log = try fleet.fresh()
+        #expect(fleet.isActive(0) && fleet.isActive(3) && fleet.contests == [1: [0, 3]])
+        #expect(try fleet.log.contests(knownTo: offered).isEmpty)
+        #expect(try fleet.log.contests(knownTo: fleet.log.tips) == Set(fleet.log.ring.contests.keys))
+    }
+
     // MARK: - Nobody can make contests as they like
+
+    /// Attack: removals that are no contests take as long to look at as an evaluation may.
+    @Test func removalsThatTakeLongToLookAt_keepNobodyFromRemovingAnother() throws {
+        var fleet = try Fleet(4)
+        fleet.log.insert([try fleet.removal(of: 2, by: 0)])
+        fleet.log.limits.work = 100_000
+        let others = (0..<200).map { _ in MemberID.random() }
+        for number in 0..<64 {
+            let members = [fleet.ids[1], fleet.ids[3]] + others.dropFirst(number)
+            let removals = members.sorted().map { Removal(member: $0, cuts: [:]) }
+            fleet.log.insert([try fleet.entry(.remove(removals), by: 2, following: [fleet.log.id])])
+        }
+        let removal = Removal(member: fleet.ids[1], cuts: [:])
+        _ = try fleet.log.remove([removal], fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        #expect(!fleet.isActive(1))
+    }
 
     @Test func removalByOneThatAReaderHasAdded_isNoContest() throws {
         var fleet = try Fleet(2)
@@ -255,7 +353,7 @@ struct RingContestTests {
         #expect(try fleet.restarted().ring.active.map(\.id) == active)
         var new = try RingLog(founding: try #require(fleet.log.entries[fleet.log.id]))
         new.insert(Array(fleet.log.entries.values))
-        #expect(new.ring.active.map(\.id) == active)
+        #expect(new.ring.active.map(\.id) == active && new.ring.contests.isEmpty)
     }
 
     /// Attack: nothing that follows an action of a newer version counts.

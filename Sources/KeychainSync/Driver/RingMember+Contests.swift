@@ -32,10 +32,9 @@ extension RingState {
                 all.subtracting(members).sorted().compactMap { replica.ring.members[$0]?.card })
         }
         notices.forget(subjects.values.flatMap(replica.ring.findings))
-        // Without its own contest, a removal that counted once belongs to that of its author.
-        notices.decide(subjects.values.map { .member($0.author.id) })
-        let entries = subjects.keys.compactMap { if case .entry(let hash) = $0 { hash } else { nil } }
-        try replica.setUndone(replica.log.undone.subtracting(entries))
+        notices.decide(subjects.keys)
+        let returned = subjects.keys.compactMap { if case .returned(let member) = $0 { member } else { nil } }
+        try replica.setReturned(replica.log.returned.subtracting(returned))
     }
 }
 

@@ -64,6 +64,7 @@ extension RingMember {
         var report = ExchangeReport()
         let step = try await take(&report) { state, _ in
             guard !state.isPaused else { throw KeychainError.pausedSync }
+            try state.checkDecided()
             let invitation = Invitation(
                 code: code, name: name, role: role, expires: expires, uses: uses, needsApproval: needsApproval)
             guard case .invitation(let id) = invitation.objectName, state.replica.ring.mayWrite(state.replica.member)
@@ -119,13 +120,15 @@ extension RingMember {
             : try await admitted(joiner, carrier)
         let keys = joiner.keys
         try await blocking { [self] () throws(KeychainError) -> Void in
-            let replica: Replica
+            let (replica, decided): (Replica, Set<Ring.Contest.Subject>)
             do {
                 replica = try Replica(keys: keys, log: opened.log, keyring: opened.keyring)
+                // The code proves the offer. What is contested since is this machine's own to decide about.
+                decided = try opened.log.contests(knownTo: joiner.offer?.tips ?? [])
             } catch {
                 throw KeychainError(exchange: error)
             }
-            try enter(replica, place, isInvited: true)
+            try enter(replica, place, decided: decided)
         }
         return try await exchange()
     }

@@ -88,7 +88,7 @@ package final class RingMember: Sendable {
             new.concludeNotices(findings)
             new.notices.note(findings, at: now)
             new.noteUndecided(at: now)
-            new.notices.undone = new.replica.log.undone
+            new.notices.returned = new.replica.log.returned
             new.notices.unlistedEntries = new.replica.unlisted
             new.notices.unlistedSnapshots = new.replica.unlistedSnapshots
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
@@ -101,8 +101,10 @@ package final class RingMember: Sendable {
 
     /// Enters a ring. The next exchange merges the vault's shared items with those of the ring.
     ///
-    /// - Parameter isInvited: Whether a machine has let this one in that stands for the ring as it is.
-    func enter(_ replica: Replica, _ place: CarrierPlace, isInvited: Bool = false) throws(KeychainError) {
+    /// - Parameter decided: What a person has decided who invited this machine.
+    func enter(
+        _ replica: Replica, _ place: CarrierPlace, decided: Set<Ring.Contest.Subject> = []
+    ) throws(KeychainError) {
         defer { scrubResidue() }
         let new = try vault.inRing { (transaction) throws(KeychainError) in
             guard !transaction.isInRing else { throw .alreadyInRing }
@@ -111,8 +113,7 @@ package final class RingMember: Sendable {
             var new = RingState(replica: replica, place: place)
             new.incarnation = try transaction.incarnation()
             new.keyGeneration = try transaction.keyGeneration()
-            // What those who have let it in did not know is its own to decide about.
-            if isInvited { new.notices.decide(replica.log.contests(whenAdding: replica.member)) }
+            new.notices.decide(decided)
             try new.store(transaction, since: nil)
             return new
         }

@@ -60,15 +60,15 @@ struct RingNotices: Codable, Equatable, Sendable {
     private var snapshots: [Data]?
     /// Members whose removals of others do not count, by the decision of a person on this machine, in ascending order; `nil`: none.
     private var ignored: [Data]?
-    /// Removals that counted on this machine and do not any more, until a person has decided, in ascending order; `nil`: none.
-    private var lost: [Data]?
+    /// Members that were removed on this machine and are there again, until a person has decided, in ascending order; `nil`: none.
+    private var back: [Data]?
 
     static let most = 100
     /// A carrier can show any number of objects that are refused. So many notices of each kind have a place whatever else is found.
     static let mostOfKindAtLeast = most / NoticeKind.allCases.count
 
     var isEmpty: Bool {
-        all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil && ignored == nil && lost == nil
+        all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil && ignored == nil && back == nil
     }
 
     /// The same, as the core knows them.
@@ -83,19 +83,19 @@ struct RingNotices: Codable, Equatable, Sendable {
     }
 
     /// The same, as the core knows them.
-    var undone: Set<EntryHash> {
-        get { Set((lost ?? []).map { EntryHash($0) }) }
-        set { lost = newValue.isEmpty ? nil : newValue.sorted().map { Data($0.bytes) } }
+    var returned: Set<MemberID> {
+        get { Set((back ?? []).map { MemberID($0) }) }
+        set { back = newValue.isEmpty ? nil : newValue.sorted().map { Data($0.bytes) } }
     }
 
     func isDecided(_ subject: Ring.Contest.Subject) -> Bool {
-        guard case .member(let author) = subject else { return false }
+        guard case .removals(let author) = subject else { return false }
         return ignored?.contains(Data(author.bytes)) == true
     }
 
     /// Notes that a person has decided against what some members have removed.
     mutating func decide(_ subjects: some Sequence<Ring.Contest.Subject>) {
-        let authors = subjects.compactMap { if case .member(let author) = $0 { Data(author.bytes) } else { nil } }
+        let authors = subjects.compactMap { if case .removals(let author) = $0 { Data(author.bytes) } else { nil } }
         guard !authors.isEmpty else { return }
         ignored = Set((ignored ?? []) + authors).sorted { $0.lexicographicallyPrecedes($1) }
     }
@@ -167,7 +167,7 @@ extension RingNotices {
         do {
             self = try JSONDecoder().decode(RingNotices.self, from: bytes)
         } catch {
-            // Those of another version; the next exchange finds again what holds.
+            // Those of another version; the next exchange finds again what holds. Which members have returned, only the log tells then.
         }
     }
 

@@ -123,7 +123,7 @@ extension RingState {
         keyGeneration = UInt32(truncatingIfNeeded: UInt64(bigEndianBytes: parts[Name.keyGeneration] ?? Data()))
         self.generation = generation
         notices = try RingNotices(in: generation, Name.generation, StoredSealing(keys))
-        try replica.setUndone(notices.undone)
+        try replica.setReturned(notices.returned)
         replica.unlisted = notices.unlistedEntries
         replica.unlistedSnapshots = notices.unlistedSnapshots
     }

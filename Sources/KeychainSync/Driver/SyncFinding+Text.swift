@@ -34,10 +34,13 @@ extension Finding {
                 + "keychainctl sync leave; then let it join again: all its items stay, and reach the others. Then remove the former "
                 + "machine from the ring. If you know of no copy, do so at once."
         case .contested(let target, let author):
-            "The machine '\(author.name)' (\(author.id.hex)) has removed '\(target.name)' (\(target.id.hex)) from the ring, or the machine that has "
-                + "added it. Another machine that did not know of that has undone it. '\(target.name)' is still in the ring, and this machine "
-                + "sends nothing until you decide. If '\(target.name)' is lost or stolen, or you do not know it, run: keychainctl sync remove "
-                + "\(target.id.hex.prefix(8)). If it is not, run on each machine: keychainctl sync keep \(target.id.hex.prefix(8))"
+            (author.id == target.id
+                ? "The machine '\(target.name)' (\(target.id.hex)) was removed from the ring, or has come through one that was, and is in the ring "
+                    + "all the same: the removal was undone. "
+                : "The machine '\(author.name)' (\(author.id.hex)) has removed '\(target.name)' (\(target.id.hex)) from the ring, or the machine that has "
+                    + "added it. Another machine that did not know of that has undone it. ")
+                + "This machine sends nothing until you decide. If '\(target.name)' is lost or stolen, or you do not know it, run: keychainctl sync "
+                + "remove \(target.id.hex.prefix(8)). If it is not, run on each machine: keychainctl sync keep \(target.id.hex.prefix(8))"
         case .shownAfterRefusal(let name):
             "The shared storage shows '\(name.text)', a confirmed change of this machine that etcd had refused or not answered. Do not rely on "
                 + "confirmed changes over this etcd before you know who controls it. Other machines may say that this one was copied: this is "

@@ -57,7 +57,8 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
         public static let silent = Kind(.silent)
         /// A machine was copied or restored, or its keys were stolen.
         public static let copied = Kind(.copied)
-        /// A machine has removed another one, but was removed itself by one that did not know of that. The other one is still in the ring.
+        /// A machine was removed and is in the ring all the same, because that was undone. This machine sends nothing until somebody decides:
+        /// ``KeychainSync/KeychainSync/keep(machines:)``.
         public static let contested = Kind(.contested)
         /// The carrier shows a confirmed change of this machine that it had refused.
         public static let shownAfterRefusal = Kind(.shownAfterRefusal)

@@ -22,7 +22,7 @@ package enum Finding: Hashable, Sendable {
     case headWentBack(MemberID, known: UInt64, shown: UInt64)
     /// Two heads or two segments with the same number: a machine was cloned, or its keys were stolen.
     case equivocation(MemberID, number: UInt64)
-    /// A member has removed another one, but was removed itself by somebody who did not know of that, so the other one is still a member.
+    /// A member has removed another one, which does not count, or, if both are the same, a removed member has returned.
     case contested(MemberCard, by: MemberCard)
     /// The carrier shows a confirmed segment of this machine that it had refused, or in the place of which it had made another one.
     case shownAfterRefusal(ObjectName)

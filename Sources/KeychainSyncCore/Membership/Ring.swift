@@ -20,8 +20,7 @@ package struct Ring: Sendable {
     package private(set) var policy = Policy.allGroups
     /// The entries that count.
     package private(set) var counted: Set<EntryHash> = []
-    /// Removals that do not count because of something that their authors did not know. Which of the two sides was stolen, the log cannot
-    /// tell.
+    /// Members of which the log cannot tell whether they were stolen.
     package private(set) var contests: [Contest.Subject: Contest] = [:]
     /// Entries that follow one of a newer version that does not count, and that one. No other entry can follow them and count.
     private(set) var unusable: Set<EntryHash> = []
@@ -42,7 +41,6 @@ package struct Ring: Sendable {
     init(evaluating log: RingLog) throws(Refusal) {
         let evaluation = try RingEvaluation(log)
         counted = Set(evaluation.counted.map { evaluation.hashes[$0] })
-        steps = log.limits.work - evaluation.work.left
         let unknown = evaluation.entries.indices.filter {
             if case .unknown = evaluation.entries[$0].action { true } else { false }
         }
@@ -51,7 +49,7 @@ package struct Ring: Sendable {
             unusable = Set(log.entries.keys).subtracting(evaluation.hashes).union(unknown.map { evaluation.hashes[$0] })
         }
         readMembers(evaluation)
-        contests = try ContestedRemovals(evaluation, undone: log.undone, Work(log.limits.work)).contests
+        try readContests(evaluation, log)
         readEpochs(evaluation)
         readPolicy(evaluation)
     }
@@ -80,6 +78,17 @@ package struct Ring: Sendable {
             guard let card = evaluation.entries[index].action.card, members[card.id] == nil else { continue }
             members[card.id] = Member(card: card, isRemoved: removed.contains(card.id))
         }
+    }
+
+    private mutating func readContests(_ evaluation: RingEvaluation, _ log: RingLog) throws(Refusal) {
+        // Most logs have no such removals.
+        let most = Work(log.limits.work / 10)
+        let search = try ContestedRemovals(evaluation, most)
+        contests = search.contests
+        for member in log.returned where isActive(member) {
+            if let card = members[member]?.card { contests[.returned(member)] = Contest(returned: card) }
+        }
+        steps = log.limits.work - evaluation.work.left + most.left - search.work.left
     }
 
     private mutating func readEpochs(_ evaluation: RingEvaluation) {

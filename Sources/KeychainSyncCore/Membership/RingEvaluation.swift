@@ -59,13 +59,14 @@ struct RingEvaluation {
         return all
     }
 
-    /// Whether an entry that counts adds a member.
-    mutating func isAdded(_ member: MemberID) throws(Refusal) -> Bool { try seniority(of: member) < entries.count }
-
-    /// Whether it is added, and not removed.
-    mutating func isActive(_ member: MemberID) throws(Refusal) -> Bool {
-        let all = try removals(of: member)
-        return try isAdded(member) ? all.allSatisfy { !counts($0) } : false
+    /// The members that entries that count have added, and those that none has removed.
+    var members: (added: Set<MemberID>, active: Set<MemberID>) {
+        var (added, removed): (Set<MemberID>, Set<MemberID>) = ([], [])
+        for index in counted {
+            if let card = entries[index].action.card { added.insert(card.id) }
+            if case .remove(let removals) = entries[index].action { removed.formUnion(removals.map(\.member)) }
+        }
+        return (added, added.subtracting(removed))
     }
 
     /// The same as if only an entry and what it knows were there.

@@ -23,8 +23,9 @@ package struct RingLog: Sendable {
     private var removalsOfOther: [MemberID: Int] = [:]
     /// The last entries that count, in ascending order.
     private var countingTips: [EntryHash] = []
-    /// Removals that counted once, and have turned out not to. The owner stores them.
-    package private(set) var undone: Set<EntryHash> = []
+    /// Members that were removed here once and are there again, and those that have come through them, until a person decides. The owner
+    /// stores them.
+    package private(set) var returned: Set<MemberID> = []
     /// The most that it takes. Tests have less.
     struct Limits {
         var (entries, entriesOfAuthor) = (Bounds.entries, Bounds.entriesOfAuthor)
@@ -79,10 +80,10 @@ package struct RingLog: Sendable {
         }
     }
 
-    /// - Parameter removals: As ``undone`` was stored, or without those about which a person has decided.
-    package mutating func setUndone(_ removals: Set<EntryHash>) throws(Refusal) {
-        guard removals != undone else { return }
-        undone = removals
+    /// - Parameter members: As ``returned`` was stored, or without those about which a person has decided.
+    package mutating func setReturned(_ members: Set<MemberID>) throws(Refusal) {
+        guard members != returned else { return }
+        returned = members
         try update()
     }
 
@@ -114,7 +115,7 @@ package struct RingLog: Sendable {
         var offered = waiting
         for entry in new { offered[entry.hash] = entry }
         let before = self
-        defer { noteUndone(since: before.ring) }
+        defer { noteReturned(since: before.ring) }
         do throws(Refusal) {
             return try take(offered)
         } catch {
@@ -123,14 +124,26 @@ package struct RingLog: Sendable {
         }
     }
 
-    private mutating func noteUndone(since before: Ring) {
-        let removals = before.counted.subtracting(ring.counted).filter {
-            if case .remove = entries[$0]?.action { true } else { false }
-        }
-        guard !removals.isEmpty else { return }
-        undone.formUnion(removals)
+    /// A member was there before, or is new and has come through one that was, also through others that have gone since. All others are there
+    /// because a removal was undone.
+    private mutating func noteReturned(since before: Ring) {
+        let active = Set(ring.active.map(\.id))
+        var vouched = Set(before.active.map(\.id)).subtracting(returned)
+        if !active.isSubset(of: vouched) { vouch(for: &vouched, since: before) }
+        let back = active.subtracting(vouched)
+        guard back != returned else { return }
+        returned = back
         // The same entries took no longer a moment ago.
         do throws(Refusal) { try update() } catch {}
+    }
+
+    private func vouch(for vouched: inout Set<MemberID>, since before: Ring) {
+        for hash in ring.counted.sorted(by: { depth[$0] ?? 0 < depth[$1] ?? 0 }) {
+            guard let entry = entries[hash], let card = entry.action.card, before.members[card.id] == nil else {
+                continue
+            }
+            if vouched.contains(entry.author) { vouched.insert(card.id) }
+        }
     }
 
     /// Somebody has made entries that take too long to evaluate. Those of everybody else are heard: of each author's, all or none.
@@ -203,6 +216,8 @@ package struct RingLog: Sendable {
         try copy.accept(entry, entry.hash)
         try copy.update()
         guard copy.ring.counted.contains(entry.hash) else { throw .notAMember }
+        // It does not follow what is beyond the most tips, so it may undo something too.
+        copy.noteReturned(since: ring)
         self = copy
         return entry
     }

@@ -108,8 +108,8 @@ extension Replica {
         return Set(findings).map { .found($0) }
     }
 
-    /// Notes removals that counted once, as they were stored, or without those about which a person has decided.
-    package mutating func setUndone(_ removals: Set<EntryHash>) throws(Refusal) { try log.setUndone(removals) }
+    /// Notes members that have returned, as they were stored, or without those about which a person has decided.
+    package mutating func setReturned(_ members: Set<MemberID>) throws(Refusal) { try log.setReturned(members) }
 
     /// What the carrier has of an entry takes the place of the same one in other bytes, so that it is found there.
     private mutating func adopt(_ hash: EntryHash, _ bytes: Data) {
