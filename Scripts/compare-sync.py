@@ -12,6 +12,7 @@ the computer: remotes are folders, and Syncthing uses the loopback interface. KE
 import argparse
 import base64
 import datetime
+import itertools
 import os
 import re
 import shutil
@@ -46,8 +47,8 @@ def until(what, action, limit=120):
         time.sleep(0.005)
 
 
-def size(folder):
-    return sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+def sizes(folder):
+    return {file: file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()}
 
 
 class Person(Machine):
@@ -102,7 +103,7 @@ class PassGit:
         self.other.command("pass", "git", "pull", "-q")
 
     def bytes(self):
-        return size(self.remote)
+        return sum(sizes(self.remote).values())
 
     def pull(self, person):
         person.command("pass", "git", "pull", "-q", "--no-edit", fails=True)
@@ -231,6 +232,7 @@ class Ours:
 
     def __init__(self, root, entries):
         self.one, self.other = Person("one", root), Person("other", root)
+        self.files = {}
         self.begin(root)
         self.one.do("sync", "init", "--name", "one", "--folder", str(self.one.folder))
         invitation = self.one.do("sync", "invite", "--name", "other").split()
@@ -259,7 +261,9 @@ class Ours:
         until("the change arrives", lambda: self.read(self.other) == mine)
 
     def bytes(self):
-        return size(self.one.folder)
+        # Files are never changed, and are removed when a snapshot takes their place.
+        self.files |= sizes(self.one.folder)
+        return sum(self.files.values())
 
     def same(self):
         states = [person.json("sync", "status") for person in (self.one, self.other)]
@@ -336,13 +340,14 @@ def measure(contender, entries, rounds):
     tried = None
     try:
         tried = contender(root, entries)
-        saved, carried, before = [], [], tried.bytes()
+        saved, carried, totals = [], [], [tried.bytes()]
         for number in range(rounds):
             saved.append(milliseconds(lambda: tried.write(tried.one, f"value {number}")))
             carried.append(milliseconds(tried.carry))
-            after = tried.bytes()
+            totals.append(tried.bytes())
         write = lambda value: lambda person: tried.write(person, value)
-        result = {"saved": statistics.median(saved), "carried": statistics.median(carried), "bytes": (after - before) / rounds,
+        added = [after - before for before, after in itertools.pairwise(totals)]
+        result = {"saved": statistics.median(saved), "carried": statistics.median(carried), "bytes": statistics.median(added),
                   "changed": tried.apart(write("of-one"), write("of-other"))}
         tried.write(tried.one, "again")
         tried.carry()
