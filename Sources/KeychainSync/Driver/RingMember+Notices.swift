@@ -23,7 +23,8 @@ extension RingMember {
         }
     }
 
-    /// Forgets the notices that would stay otherwise, and a revision of the carrier that is not reached any more. What still holds is found again. What this machine waits for stays: see ``keep(_:)``.
+    /// Forgets the notices that would stay otherwise, and a revision of the carrier that is not reached any more. What still holds is found
+    /// again. What this machine waits for stays: see ``keep(_:)``.
     ///
     /// - Returns: What they are.
     /// - Throws: `unavailable` if the vault is in no ring; `locked`.

@@ -24,7 +24,7 @@ struct RingEvaluation {
 
     private var verdicts: [Verdict]
     /// The entries that add a member, and those that remove one.
-    private(set) var additions: [MemberID: [Int]] = [:]
+    private var additions: [MemberID: [Int]] = [:]
     private var removals: [MemberID: [Int]] = [:]
     private(set) var work: Work
 
