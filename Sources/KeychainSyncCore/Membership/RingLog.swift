@@ -21,6 +21,8 @@ package struct RingLog: Sendable {
     private var entriesOfOther: [MemberID: Int] = [:]
     /// The same for removals by those that were members once: one of them may be the removal of a machine that has put its author out.
     private var removalsOfOther: [MemberID: Int] = [:]
+    /// Entries that are taken beyond these bounds, because entries of members follow them.
+    private var followed: Set<EntryHash> = []
     /// The last entries that count, in ascending order.
     private var countingTips: [EntryHash] = []
     /// Members that were removed here once and are there again, and those that have come through them, until a person decides. The owner
@@ -182,11 +184,46 @@ package struct RingLog: Sendable {
         count = entries.count
         accept(&offered, &refused) { _ in true }
         if entries.count > count { try update() }
+        try acceptFollowed(new, &offered, &refused)
         waiting = [:]
         for (hash, entry) in offered.sorted(by: { $0.key < $1.key }) {
             if waiting.count < Bounds.waitingEntries { waiting[hash] = entry } else { refused[hash] = .tooLarge }
         }
         return refused
+    }
+
+    /// What an entry of a member follows is taken, however much there is of its author. Otherwise machines that took different entries of a
+    /// removed member, up to the bounds, would not hear each other any more.
+    private mutating func acceptFollowed(
+        _ new: [EntryHash: RingEntry], _ offered: inout [EntryHash: RingEntry], _ refused: inout [EntryHash: Refusal]
+    ) throws(Refusal) {
+        defer { followed = [] }
+        var spent = 0
+        while refused.values.contains(.afterRemoval), spent < Self.mostWork * limits.work {
+            followed.formUnion(pastOfMembers(in: offered, among: new))
+            let again = refused.filter { $0.value == .afterRemoval && followed.contains($0.key) }.keys
+            guard !again.isEmpty else { return }
+            for hash in again { (offered[hash], refused[hash]) = (new[hash], nil) }
+            accept(&offered, &refused) { _ in true }
+            try update()
+            spent += ring.steps
+        }
+    }
+
+    /// Of new entries, those that waiting entries of members follow.
+    private func pastOfMembers(in waiting: [EntryHash: RingEntry], among new: [EntryHash: RingEntry]) -> Set<EntryHash>
+    {
+        var (past, next): (Set<EntryHash>, [EntryHash]) = ([], [])
+        for entry in waiting.values where ring.isActive(entry.author) {
+            do throws(Refusal) {
+                try keys[entry.author]?.hasSigned(entry.message, entry.signature)
+                next += entry.parents
+            } catch {}
+        }
+        while let hash = next.popLast() {
+            if let entry = new[hash], past.insert(hash).inserted { next += entry.parents }
+        }
+        return past
     }
 
     private mutating func accept(
@@ -211,7 +248,8 @@ package struct RingLog: Sendable {
         -> RingEntry
     {
         guard !ring.isReadOnly else { throw .newerFormat }
-        let entry = try RingEntry(ring: id, parents: tips, author: author, action: action).signed(by: signer)
+        let entry = try RingEntry(ring: id, parents: parents(of: author), author: author, action: action)
+            .signed(by: signer)
         var copy = self
         try copy.accept(entry, entry.hash)
         try copy.update()
@@ -220,6 +258,16 @@ package struct RingLog: Sendable {
         copy.noteReturned(since: ring)
         self = copy
         return entry
+    }
+
+    /// What the next entry of an author follows. If there are too many tips, it follows at least what came before it of the same author:
+    /// otherwise it might not know that its author was added, or void what its author has just done.
+    private func parents(of author: MemberID) -> [EntryHash] {
+        guard countingTips.count > Bounds.tips else { return tips }
+        let own = ring.counted.filter { entries[$0]?.author == author }
+        let basis = own.isEmpty ? ring.counted.filter { entries[$0]?.action.card?.id == author } : own
+        guard let last = basis.max(by: { (depth[$0] ?? 0, $0) < (depth[$1] ?? 0, $1) }) else { return tips }
+        return ([last] + countingTips.filter { $0 != last }.prefix(Bounds.tips - 1)).sorted()
     }
 
     private static func followers(_ offered: [EntryHash: RingEntry]) -> [EntryHash: [EntryHash]] {
@@ -240,7 +288,7 @@ package struct RingLog: Sendable {
         // keys to check with.
         guard let author = keys[entry.author] else { throw .notAMember }
         try author.hasSigned(entry.message, entry.signature)
-        try checkOther(entry)
+        if !followed.contains(hash) { try checkOther(entry) }
         entries[hash] = entry
         size += length
         sizeOfAuthor[entry.author, default: 0] += length
