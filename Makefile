@@ -80,8 +80,8 @@ bench: ## Measure reads and writes in a release build
 	@Scripts/setup.sh build
 	@Scripts/bench.sh
 
-bench-sync: ## Measure in a release build how soon another machine has a change, and what sharing adds to a save
-	@Scripts/setup.sh build
+bench-sync: ## Measure in a release build, over a folder and over etcd, how soon another machine has a change, and what sharing adds to a save
+	@Scripts/setup.sh test
 	Scripts/build.sh core --configuration release --product keychain-benchmarks
 	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks" "$(CURDIR)/.build" sync
 

@@ -211,8 +211,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychain-benchmarks",
         dependencies: [
-            "KeychainKeyStore", "KeychainKit", "KeychainTPM", "KeychainSync", "KeychainSyncCore", "KeychainServices",
-            "KeychainEngine", "KeychainVault", "SecretMemory", "CKeychainSQLite", "SyncShim",
+            "KeychainKeyStore", "KeychainKit", "KeychainTPM", "KeychainSyncEtcd", "KeychainSync", "KeychainSyncCore",
+            "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory", "CKeychainSQLite", "SyncShim",
             .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Benchmarks", exclude: ["Peers"]),

@@ -6,17 +6,78 @@ import KeychainEngine
 import KeychainKit
 import KeychainServices
 import KeychainSync
+import KeychainSyncEtcd
 import KeychainVault
 
-/// Two machines, each with its vault, and the folder that they share, all on one disk.
+/// Two machines, each with its vault, and the folder that they share, all on one disk. Then the same over an etcd.
 func measureSync(parent: String) async throws {
+    try await measureSync(parent, "sync over a local folder") { try BenchPlace(folder: $0) }
+    #if Etcd
+        guard let program = BenchEtcd.program else {
+            return print("sync over etcd was not measured: etcd is not installed (Debian: etcd-server)")
+        }
+        try await measureSync(parent, "sync over etcd, one node") { try BenchPlace(etcd: BenchEtcd(program, $0)) }
+    #else
+        print("sync over etcd was not measured: it was built without the trait Etcd")
+    #endif
+}
+
+private func measureSync(_ parent: String, _ title: String, _ place: (String) throws -> BenchPlace) async throws {
     let folder = parent + "/keychain-bench-" + UUID().uuidString
     defer { do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(folder)") } }
-    let ring = try await BenchRing(folder)
-    print("sync over a local folder")
+    try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let ring = try await BenchRing(folder, place(folder))
+    print(title)
     try await ring.measureSight()
     try await ring.measureSaves()
     try await ring.measureJoin(of: 10_000)
+}
+
+/// What machines share, and the least that it allows.
+struct BenchPlace {
+    let place: SyncPlace
+    let ways: [SyncWay]
+    /// What the floor does, in the table and in short.
+    let floor: (name: String, short: String)
+    /// Stores 1 KiB durably, under the name of a round.
+    let store: (Int) throws -> Void
+    /// The bytes of all that is shared.
+    let size: () throws -> Int
+
+    init(folder: String) throws {
+        let shared = folder + "/shared"
+        try FileManager.default.createDirectory(
+            atPath: shared, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        (place, ways, floor) = (try .folder(shared), [], ("file written and put in place", "file"))
+        store = { try Self.write("\(folder)/floor-\($0)", in: folder) }
+        size = { try Self.size(of: shared) }
+    }
+
+    #if Etcd
+        init(etcd: BenchEtcd) throws {
+            (place, ways, floor) = (try etcd.place, [.etcd], ("put of etcd, over HTTP", "put"))
+            store = { try etcd.put("floor-\($0)", [UInt8](repeating: 7, count: 1024)) }
+            size = { try etcd.size() }
+        }
+    #endif
+
+    private static func write(_ path: String, in folder: String) throws {
+        let bytes = [UInt8](repeating: 7, count: 1024)
+        let (file, directory) = (open(path + ".tmp", O_WRONLY | O_CREAT, 0o600), open(folder, O_RDONLY))
+        defer { close(directory) }
+        guard Foundation.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, close(file) == 0,
+            rename(path + ".tmp", path) == 0, fsync(directory) == 0
+        else { throw BenchError(status: errSecInternalComponent) }
+    }
+
+    private static func size(of folder: String) throws -> Int {
+        try FileManager.default.subpathsOfDirectory(atPath: folder).reduce(0) { sum, path in
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + path)
+            guard attributes[.type] as? FileAttributeType == .typeRegular else { return sum }
+            return sum + ((attributes[.size] as? NSNumber)?.intValue ?? 0)
+        }
+    }
 }
 
 /// A machine of a ring.
@@ -26,10 +87,10 @@ private struct Member {
     let shared: SecretStore
     let own: SecretStore
 
-    init(_ folder: String) throws {
+    init(_ folder: String, _ ways: [SyncWay] = []) throws {
         location = try VaultLocation(folder: folder + "/vault", deviceKeyFile: folder + "/key/device.key")
         let vault = Vault.at(location)
-        sync = try KeychainSync(vault: vault)
+        sync = try KeychainSync(vault: vault, ways: ways)
         own = SecretStore(service: "com.example.own", store: vault)
         var shared = SecretStore(service: "com.example.shared", store: vault)
         shared.synchronizable = true
@@ -44,14 +105,14 @@ private struct BenchRing {
     private let first: Member
     private let second: Member
 
-    private var place: String { folder + "/shared" }
+    private let shared: BenchPlace
 
-    init(_ folder: String) async throws {
-        self.folder = folder
-        try FileManager.default.createDirectory(
-            atPath: folder + "/shared", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        (first, second) = (try Member(folder + "/first"), try Member(folder + "/second"))
-        try await first.sync.found(name: "first", at: .folder(place))
+    init(_ folder: String, _ shared: BenchPlace) async throws {
+        (self.folder, self.shared) = (folder, shared)
+        (first, second) = (
+            try Member(folder + "/first", shared.ways), try Member(folder + "/second", shared.ways)
+        )
+        try await first.sync.found(name: "first", at: shared.place)
         _ = try await join(second, "second")
     }
 
@@ -63,7 +124,7 @@ private struct BenchRing {
         let watch = Task { [first] in try await first.sync.watch() }
         defer { watch.cancel() }
         let start = ContinuousClock.now
-        try await machine.sync.join(code: code, at: .folder(place))
+        try await machine.sync.join(code: code, at: shared.place)
         return (ContinuousClock.now - start) / .microseconds(1)
     }
 
@@ -91,13 +152,13 @@ private struct BenchRing {
 
     // MARK: - Seeing
 
-    /// From the begin of a save to the moment at which the other machine's observer has the new value, beside the least that a
-    /// folder allows: a file is written durably and put in place.
+    /// From the begin of a save to the moment at which the other machine's observer has the new value, beside the least that what they
+    /// share allows.
     func measureSight() async throws {
         let watches = [first, second].map { machine in Task { try await machine.sync.watch() } }
         defer { for watch in watches { watch.cancel() } }
         var changes = try await second.shared.changes(for: "seen").makeAsyncIterator()
-        let before = try size()
+        let before = try shared.size()
         var (sights, floors): ([Double], [Double]) = ([], [])
         let rounds = 101
         for round in 0..<rounds {
@@ -110,10 +171,13 @@ private struct BenchRing {
             floors.append(try floor(round))
         }
         let base = Timing.median(floors)
-        Row(name: "file written and put in place", micros: base, floor: nil, base: 1).print()
-        Row(name: "save seen by the other machine", micros: Timing.median(sights), floor: "file", base: base).print()
-        Row(name: "the same, p99", micros: sights.sorted()[rounds * 99 / 100], floor: "file", base: base).print()
-        printCount("bytes in the folder for a change", (try size() - before) / rounds)
+        Row(name: shared.floor.name, micros: base, floor: nil, base: 1).print()
+        Row(
+            name: "save seen by the other machine", micros: Timing.median(sights), floor: shared.floor.short, base: base
+        ).print()
+        Row(name: "the same, p99", micros: sights.sorted()[rounds * 99 / 100], floor: shared.floor.short, base: base)
+            .print()
+        printCount("bytes stored for a change", (try shared.size() - before) / rounds)
         // Until the watches have nothing more to do.
         try await Task.sleep(for: .seconds(8))
         let used = clock()
@@ -126,23 +190,9 @@ private struct BenchRing {
     private func save(_ round: Int) throws { try first.shared.save("\(Self.value) \(round)", for: "seen") }
 
     private func floor(_ round: Int) throws -> Double {
-        let (path, bytes) = (folder + "/floor", [UInt8](repeating: 7, count: 1024))
         let start = ContinuousClock.now
-        let (file, directory) = (open(path + ".tmp", O_WRONLY | O_CREAT, 0o600), open(folder, O_RDONLY))
-        defer { close(directory) }
-        guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, close(file) == 0,
-            rename(path + ".tmp", path + "-\(round)") == 0, fsync(directory) == 0
-        else { throw BenchError(status: errSecInternalComponent) }
+        try shared.store(round)
         return (ContinuousClock.now - start) / .microseconds(1)
-    }
-
-    /// Of all files that the machines share.
-    private func size() throws -> Int {
-        try FileManager.default.subpathsOfDirectory(atPath: place).reduce(0) { sum, path in
-            let attributes = try FileManager.default.attributesOfItem(atPath: place + "/" + path)
-            guard attributes[.type] as? FileAttributeType == .typeRegular else { return sum }
-            return sum + ((attributes[.size] as? NSNumber)?.intValue ?? 0)
-        }
     }
 
     // MARK: - Joining
@@ -154,12 +204,12 @@ private struct BenchRing {
             }
         }
         while try await first.sync.now(timeout: .seconds(600)).sent > 0 {}
-        let third = try Member(folder + "/third")
+        let third = try Member(folder + "/third", shared.ways)
         let micros = try await join(third, "third")
         Row(name: "joining a ring of \(count) items", micros: micros, floor: nil, base: 1).print()
         let there = try await third.shared.items().count
         guard there >= count else { throw BenchError(status: errSecItemNotFound) }
-        printCount("bytes in the folder then", try size())
+        printCount("bytes stored then", try shared.size())
     }
 
     private func printCount(_ name: String, _ count: Int) {
