@@ -118,7 +118,9 @@
         private static func failure(_ error: any Error) -> TryFailure {
             switch error {
             case let error as TryFailure: error
-            case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: .untrusted
+            case let error as NIOSSLError: error.failure
+            case let error as BoringSSLError: error.failure
+            case is NIOSSLExtraError: .untrusted
             case is NIOConnectionError, is SocketAddressError: .unreachable
             case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
                 .unreachable
@@ -126,6 +128,28 @@
             case is HTTPParserError: .notEtcd
             default: .silent
             }
+        }
+    }
+
+    extension NIOSSLError {
+        /// What breaks a connection that was made is no matter of certificates, and may come after a request.
+        fileprivate var failure: TryFailure {
+            switch self {
+            case .uncleanShutdown, .shutdownFailed, .writeDuringTLSShutdown, .readInInvalidTLSState: .silent
+            case .handshakeFailed(.sslError(let errors)) where errors.contains(.eofDuringHandshake): .silent
+            default: .untrusted
+            }
+        }
+    }
+
+    extension BoringSSLError {
+        /// A server that does not accept a certificate may say so after the handshake. Anything else is damage on the way.
+        fileprivate var failure: TryFailure {
+            guard case .sslError(let errors) = self else { return .silent }
+            // The text of an error ends with a name such as SSLV3_ALERT_BAD_CERTIFICATE.
+            let words = Set(errors.flatMap { $0.description.split { !$0.isLetter } })
+            let isRefused = !words.isDisjoint(with: ["CERTIFICATE", "CA", "DENIED", "HANDSHAKE"])
+            return isRefused ? .untrusted : .silent
         }
     }
 

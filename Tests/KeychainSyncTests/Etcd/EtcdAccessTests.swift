@@ -162,9 +162,11 @@
                 file + ".pem")
         }
 
-        private func carrier(_ authority: String, _ certificate: String?, _ node: EtcdNode? = nil) throws -> any Carrier
-        {
+        private func carrier(
+            _ authority: String, _ certificate: String?, _ node: EtcdNode? = nil, through proxy: DamagingProxy? = nil
+        ) throws -> any Carrier {
             let place = try (node ?? self.node).place {
+                if let proxy { $0.endpoints = try EtcdPlace.endpoints("https://127.0.0.1:\(proxy.port)") }
                 $0.authorities = "\(files.path)/\(authority).pem"
                 if let certificate {
                     ($0.certificate, $0.key) = ("\(files.path)/\(certificate).pem", "\(files.path)/\(certificate).key")
@@ -207,6 +209,20 @@
                 return failure?.message.contains("no connections") != true
             }
             #expect(failure?.message.contains("certificates") == true, "\(failure?.message ?? "none")")
+        }
+
+        /// What breaks a connection that was made is no matter of certificates, and the change may be made by then.
+        @Test(arguments: DamagingProxy.Damage.allCases)
+        func change_whoseAnswerIsDamagedOnTheWay_isFound(_ damage: DamagingProxy.Damage) async throws {
+            _ = try await ready()
+            let proxy = try DamagingProxy(to: node.client)
+            let carrier = try #require(try carrier("ca", "laptop", through: proxy) as? any ConfirmingCarrier)
+            let revision = try #require(try await carrier.list().revision)
+            proxy.damageNextAnswer(damage)
+            let bytes = Data(repeating: 7, count: 8192)
+            let outcome = try await carrier.publish(.segment(WriterID(5), 9), bytes, ifUnchangedSince: revision)
+            #expect(outcome == .created)
+            #expect(proxy.hasDamaged)
         }
 
         @Test func certificateThatWasReplaced_isReadAgain() async throws {

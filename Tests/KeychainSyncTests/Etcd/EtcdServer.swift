@@ -151,9 +151,9 @@
             try awaitReady()
         }
 
-        func place(_ change: (inout EtcdPlace) -> Void = { _ in }) throws -> CarrierPlace {
+        func place(_ change: (inout EtcdPlace) throws -> Void = { _ in }) throws -> CarrierPlace {
             var place = EtcdPlace(endpoints: try EtcdPlace.endpoints(url))
-            change(&place)
+            try change(&place)
             return place.place
         }
     }
