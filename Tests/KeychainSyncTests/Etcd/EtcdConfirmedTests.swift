@@ -223,8 +223,11 @@
             _ body: String, _ status: String, _ expected: ConfirmedPublication?
         ) async throws {
             let server = try HostileServer { $0.answer(body, status: status) }
+            // Each answer is awaited. A server without a leader is asked again for a second only.
+            var timing = HostileServer.patience
+            timing.whole = .seconds(1)
             let carrier = try #require(
-                try EtcdKind(HostileServer.timing).carrier(of: Self.ring, at: server.place()) as? any ConfirmingCarrier)
+                try EtcdKind(timing).carrier(of: Self.ring, at: server.place()) as? any ConfirmingCarrier)
             guard let expected else {
                 await #expect(throws: CarrierFailure.self) {
                     _ = try await carrier.publish(Self.name, Self.bytes, ifUnchangedSince: 8)

@@ -93,7 +93,7 @@
         }
 
         private static func requests(
-            _ answers: Answers, timing: EtcdTiming = HostileServer.timing
+            _ answers: Answers, timing: EtcdTiming = HostileServer.patience
         ) async throws -> (Listing, [(path: String, body: String)]) {
             let requests = Guarded<[(path: String, body: String)]>([])
             let server = try HostileServer { connection in
@@ -120,7 +120,7 @@
         }
 
         @Test func listing_afterALongTime_asksForAll() async throws {
-            var timing = HostileServer.timing
+            var timing = HostileServer.patience
             timing.listing = .zero
             let (listing, requests) = try await Self.requests(Answers(), timing: timing)
             #expect(listing.names == [Self.name(1)])

@@ -15,11 +15,8 @@
         private static let name = ObjectName.segment(WriterID(5), 1)
         private static let bytes = Data("an object".utf8)
 
-        /// - Parameter timing: That of a program, unless the test is about an answer that does not come.
-        private static func publish(
-            _ server: HostileServer, _ timing: EtcdTiming = EtcdTiming(), user: String? = nil
-        ) async throws -> ConfirmedPublication {
-            let carrier = try EtcdKind(timing).carrier(of: ring, at: server.place(user: user))
+        private static func publish(_ server: HostileServer, user: String? = nil) async throws -> ConfirmedPublication {
+            let carrier = try EtcdKind(HostileServer.patience).carrier(of: ring, at: server.place(user: user))
             return try await #require(carrier as? any ConfirmingCarrier)
                 .publish(name, bytes, ifUnchangedSince: 8)
         }
@@ -71,10 +68,10 @@
                     count += 1
                     return count == 1
                 }
-                if isFirst { return connection.awaitEnd() }
+                if isFirst { return connection.end() }
                 connection.answer(Self.noSpace, status: "429 Too Many")
             }
-            #expect(try await Self.publish(server, HostileServer.timing) == .unknown)
+            #expect(try await Self.publish(server) == .unknown)
         }
 
         // MARK: - Other errors

@@ -37,6 +37,9 @@
                 send("HTTP/1.1 \(status)\r\nContent-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
             }
 
+            /// Closes it without an answer.
+            func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
             /// Waits until the other side closes it.
             func awaitEnd() {
                 var byte: UInt8 = 0
@@ -106,6 +109,13 @@
             (timing.first, timing.whole, timing.silence) = (.milliseconds(300), .seconds(1), .milliseconds(300))
             timing.pauses = (.milliseconds(5), .milliseconds(20))
             return timing
+        }()
+
+        /// For a server that answers or closes the connection: what it does is seen, however busy the machine is.
+        static let patience: EtcdTiming = {
+            var patience = timing
+            (patience.first, patience.whole) = (.seconds(600), .seconds(3600))
+            return patience
         }()
     }
 #endif

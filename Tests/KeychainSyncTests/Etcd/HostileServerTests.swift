@@ -15,8 +15,10 @@
     struct HostileServerTests {
         private static let ring = RingID(Data(repeating: 7, count: 32))
 
-        private static func carrier(_ server: HostileServer) throws -> any Carrier {
-            try EtcdKind(HostileServer.timing).carrier(of: ring, at: server.place())
+        private static func carrier(
+            _ server: HostileServer, _ timing: EtcdTiming = HostileServer.timing
+        ) throws -> any Carrier {
+            try EtcdKind(timing).carrier(of: ring, at: server.place())
         }
 
         private static func failure(_ carrier: any Carrier) async -> CarrierFailure? {
@@ -106,10 +108,10 @@
                     count += 1
                     return count == 1
                 }
-                if isFirst { return connection.awaitEnd() }
+                if isFirst { return connection.end() }
                 connection.answer("{\"code\":7,\"message\":\"etcdserver: permission denied\"}", status: "403 Forbidden")
             }
-            let carrier = try #require(try Self.carrier(server) as? any ConfirmingCarrier)
+            let carrier = try #require(try Self.carrier(server, HostileServer.patience) as? any ConfirmingCarrier)
             let outcome = try await carrier.publish(.segment(WriterID(5), 1), Data("x".utf8), ifUnchangedSince: 1)
             #expect(outcome == .unknown)
             #expect(count.withLock { $0 } > 1)
@@ -180,7 +182,7 @@
                 default: connection.answer(page + "}")
                 }
             }
-            let listing = try await Self.carrier(server).list()
+            let listing = try await Self.carrier(server, HostileServer.patience).list()
             #expect(listing.names == [.segment(WriterID(5), 9)])
             #expect(listing.revision == 9)
             #expect(asked.withLock { $0 } == 3)
@@ -196,7 +198,7 @@
                 let revisions = [100, 7, 100, 100]
                 connection.answer("{\"header\":{\"revision\":\"\(revisions[min(count, 4) - 1])\"}}")
             }
-            let carrier = try Self.carrier(server)
+            let carrier = try Self.carrier(server, HostileServer.patience)
             #expect(try await carrier.list().revision == 100)
             try await carrier.remove([.segment(WriterID(5), 9)])
             #expect(try await carrier.list().revision == 7)
@@ -208,7 +210,7 @@
             let closed = try Etcd.freePort()
             let place = EtcdPlace(
                 endpoints: try EtcdPlace.endpoints("http://127.0.0.1:\(closed),http://127.0.0.1:\(server.port)"))
-            let carrier = try EtcdKind(Etcd.timing).carrier(of: Self.ring, at: place.place)
+            let carrier = try EtcdKind(HostileServer.patience).carrier(of: Self.ring, at: place.place)
             #expect(try await carrier.list().revision == 3)
         }
 
