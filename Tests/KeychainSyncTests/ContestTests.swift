@@ -191,6 +191,22 @@ struct ContestTests {
         #expect(try await server.member.status().failure == nil)
     }
 
+    /// The other machine is still to be decided about. Nothing keeps the removal that was decided from the others.
+    @Test func removalOfOneOfTwo_saysThatItIsSent() async throws {
+        let (laptop, desktop, server, tablet) = try await machines()
+        var thief = try await world.replica(laptop)
+        let member = try await world.replica(tablet).member
+        for machine in [tablet, laptop] { try await world.remove(machine, by: desktop) }
+        try await publish(try thief.remove([try await world.replica(desktop).member], at: world.now))
+        await refusal(server)
+        let error = await #expect(throws: KeychainError.self) { _ = try await server.member.remove([member]) }
+        #expect(error?.message.contains("made and sent") == true, "\(error?.message ?? "")")
+        #expect(try await !isActive(member, on: server))
+        let entries = try await world.replica(server).log.entries.keys.map { ObjectName.entry($0) }
+        let sent = try await world.names(server) { if case .entry = $0 { true } else { false } }
+        #expect(Set(entries).isSubset(of: sent))
+    }
+
     /// The server has made new keys that the thief never got. The thief adds itself once more, beside them.
     @Test func undecidedMachine_givesNobodyItsKeys() async throws {
         let (server, thief, _) = try await withKeysOfItsOwn()

@@ -30,7 +30,12 @@ extension RingMember {
             for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
             report.add(try await exchange(tidying: true))
         } catch {
-            throw .stored("The removal is made, and reaches the others once this machine has synced.", error)
+            // Until another decision is made, this machine sends nothing else; the removal itself lies there.
+            let what =
+                error == .undecidedRing
+                ? "The removal is made and sent."
+                : "The removal is made, and reaches the others once this machine has synced."
+            throw .stored(what, error)
         }
         return report
     }

@@ -146,7 +146,8 @@ extension Keychainctl.Sync {
                 try Waiting.forResult { () async throws(KeychainError) in
                     let member = RingMember.ofTool(vault)
                     return try await member.keep(
-                        try Keychainctl.Sync.chosen(names, among: try await member.status().members))
+                        try Keychainctl.Sync.chosen(
+                            names, among: try await member.status().members, missing: "No machine of the ring"))
                 }
             }
             SyncWords.show(report)
@@ -220,14 +221,14 @@ extension KeychainError {
 extension Keychainctl.Sync {
     /// The machines that a person names.
     fileprivate static func chosen(
-        _ names: [String], among members: [RingStatus.Member]
+        _ names: [String], among members: [RingStatus.Member], missing: String = "No other machine"
     ) throws(KeychainError) -> [MemberID] {
         try names.map { (name) throws(KeychainError) in
             let found = members.filter { $0.name == name || $0.shortID == name }
             guard let one = found.first else {
                 throw KeychainError(
                     .itemNotFound,
-                    "No other machine is named '\(name)'. To list the machines, run: keychainctl sync status")
+                    "\(missing) is named '\(name)'. To list the machines, run: keychainctl sync status")
             }
             guard found.count == 1 else {
                 throw KeychainError(
