@@ -9,9 +9,9 @@
     import SwiftASN1
     import X509
 
-    /// Puts the private keys "server" and "client" into the keychain, with their certificates.
+    /// Makes the private keys "server" and "client" in the keychain, and puts their certificates beside them. No call gives these keys out.
     ///
-    /// - Returns: The root that issued them.
+    /// - Returns: The root that issued the certificates.
     func issueCertificates(into keys: KeyStore) throws -> NIOSSLCertificate {
         let authority = Certificate.PrivateKey(P256.Signing.PrivateKey())
         let name = try DistinguishedName { CommonName("Demo Root") }
@@ -19,15 +19,17 @@
             of: authority.publicKey, name, by: authority, name,
             Certificate.Extensions { Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil)) })
         for tag in ["server", "client"] {
-            let key = P256.Signing.PrivateKey()
+            _ = try keys.create(.p256, tag: tag, protection: .notExportable)
+            guard let signer = try keys.signer(tag: tag) else { throw CocoaError(.fileNoSuchFile) }
+            let key = try P256.Signing.PublicKey(derRepresentation: signer.publicKey)
             let issued = try certificate(
-                of: Certificate.PublicKey(key.publicKey), DistinguishedName { CommonName(tag) }, by: authority, name,
+                of: Certificate.PublicKey(key), DistinguishedName { CommonName(tag) }, by: authority, name,
                 Certificate.Extensions {
                     Critical(BasicConstraints.notCertificateAuthority)
                     try ExtendedKeyUsage([tag == "server" ? .serverAuth : .clientAuth])
                     SubjectAlternativeNames([.dnsName("localhost")])
                 })
-            try keys.save(key, certificate: KeychainCertificate(der: Data(issued)), tag: tag)
+            try keys.save(KeychainCertificate(der: Data(issued)))
         }
         return try NIOSSLCertificate(bytes: root, format: .der)
     }

@@ -2,6 +2,7 @@
 // Identities of the keychain against servers and clients that are not swift-nio: nginx and the openssl program.
 
 #if NIOSSL
+    import Crypto
     import Foundation
     import KeychainKeyStore
     import KeychainKit
@@ -55,6 +56,22 @@
                     }
                 }
             }
+        }
+
+        @Test func client_withAKeyThatIsNotExportable_isAcceptedByNginx() async throws {
+            try authority.issue("server", "p256")
+            let nginx = try Nginx(authority)
+            let identity = try authority.identityNotExportable("alice", in: keys)
+            for (version, name, _) in Self.versions {
+                var configuration = try client(version)
+                try configuration.authenticate(as: identity, with: keys)
+                let answer = try await TLSClient.answer(configuration, from: nginx.socket)
+                #expect(answer.hasSuffix("SUCCESS CN=alice \(name)"), "\(answer)")
+            }
+            let failure = #expect(throws: KeychainError.self) {
+                _ = try keys.read(P256.Signing.PrivateKey.self, of: identity)
+            }
+            #expect(failure?.reason == .unsupported)
         }
 
         /// The certificate is that of an authority that nginx does not know, or of another key.

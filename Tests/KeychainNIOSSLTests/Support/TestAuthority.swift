@@ -59,6 +59,20 @@
             return try #require(imported.identities.first { $0.key.tag == name })
         }
 
+        /// Makes a key in a store that never gives it out, issues a certificate for it, and puts that one and its issuer beside it.
+        func identityNotExportable(_ name: String, in keys: KeyStore) throws -> KeychainIdentity {
+            let key = try keys.create(.p256, tag: name, protection: .notExportable)
+            try Data(#require(key.publicKeyPEM).utf8).write(to: file("public"))
+            try shell(
+                """
+                openssl x509 -new -force_pubkey public -subj "/CN=\(name)" -CA between.pem -CAkey between.key \\
+                    -set_serial 0x1$(openssl rand -hex 8) -days 2 -extfile settings -extensions person -out \(name).pem \\
+                    2> log || { cat log; exit 1; }
+                """)
+            for file in ["\(name).pem", "between.pem"] { try keys.save(KeychainCertificate(pem: text(file))) }
+            return try #require(try keys.identities(tag: name).first)
+        }
+
         var root: NIOSSLCertificate {
             get throws { try #require(try NIOSSLCertificate.fromPEMBytes([UInt8](text("root.pem").utf8)).first) }
         }
