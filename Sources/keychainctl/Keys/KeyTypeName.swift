@@ -13,7 +13,8 @@ struct KeyTypeName: ExpressibleByArgument {
     private static let kinds: [String: KeyKind] = [
         "p256": .p256, "p384": .p384, "p521": .p521, "ed25519": .ed25519, "x25519": .x25519,
     ]
-    static let help = "p256, p384, p521, ed25519, x25519, or rsa- and the bits, such as rsa-3072"
+    static let help =
+        "p256, p384, p521, ed25519, x25519, or rsa- and the bits, such as rsa-3072 (2048 to 8192 in steps of 128)"
     static let defaultCompletionKind = CompletionKind.list(
         ["p256", "p384", "p521", "ed25519", "x25519", "rsa-2048", "rsa-3072", "rsa-4096"])
 
