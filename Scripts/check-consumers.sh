@@ -49,7 +49,7 @@ main() {
 check() {
     check_own_names
     if ((sample)); then return; fi
-    check_configuration
+    check_traits
     check_wrappers "no trait" '' "$not_built"
     check_wrappers "the trait IssueReporting" '"IssueReporting"' "$not_built"
     check_wrappers "the trait LGTVControl" '"LGTVControl"' 'carol'
@@ -95,18 +95,38 @@ END
     expect "own 0 6"
 }
 
-check_configuration() {
-    begin "the trait Configuration"
-    write_package ".package(url: \"$core\", from: \"$version\", traits: [.defaults, \"Configuration\"])" \
-        '.product(name: "KeychainConfiguration", package: "swift-keychain"), .product(name: "KeychainKit", package: "swift-keychain")'
-    write_program <<'END'
-import KeychainConfiguration
-import KeychainKit
+# Each trait alone, with something that exists only with it, and all of them together.
+check_traits() {
+    local certificates='print("certificates", type(of: SecPolicyCreateBasicX509()))'
+    local configuration='print(KeychainConfigProvider(SecretStore(service: "com.example.app")).providerName)'
+    local etcd='print("etcd", EtcdCluster(["https://etcd.example:2379"]).endpoints.count)'
+    local nio='print("nio", type(of: TLSConfiguration.makeServerConfiguration(authenticatedAs:with:)) == Never.self)'
+    local tpm='print("tpm", TPMToken.defaultConnection.isEmpty)'
+    check_trait '"Certificates"' "KeychainTrust" "$certificates" "certificates SecPolicy"
+    check_trait '"Configuration"' "KeychainConfiguration KeychainKit" "$configuration" "KeychainConfigProvider"
+    check_trait '"Etcd"' "KeychainSyncEtcd" "$etcd" "etcd 1"
+    check_trait '"NIOSSL"' "KeychainNIOSSL NIOSSL" "$nio" "nio false"
+    check_trait '"TPM"' "KeychainTPM" "$tpm" "tpm false"
+    check_trait '"Certificates", "Configuration", "Etcd", "NIOSSL", "TPM"' \
+        "KeychainTrust KeychainConfiguration KeychainKit KeychainSyncEtcd KeychainNIOSSL NIOSSL KeychainTPM" \
+        "$certificates"$'\n'"$configuration"$'\n'"$etcd"$'\n'"$nio"$'\n'"$tpm" \
+        $'certificates SecPolicy\nKeychainConfigProvider\netcd 1\nnio false\ntpm false'
+}
 
-let provider = KeychainConfigProvider(SecretStore(service: "com.example.app"))
-print(provider.providerName)
-END
-    expect "KeychainConfigProvider"
+check_trait() { # traits, modules, program, expected output
+    begin "only with ${1//\"/}"
+    local module products=
+    for module in $2; do
+        if [[ $module == NIOSSL ]]; then
+            products+='.product(name: "NIOSSL", package: "swift-nio-ssl"), '
+        else
+            products+=".product(name: \"$module\", package: \"swift-keychain\"), "
+        fi
+    done
+    write_package ".package(url: \"$core\", from: \"$version\", traits: [$1]), $(grep -o '\.package(url: "[^"]*/swift-nio-ssl"[^)]*)' Package.swift)" \
+        "$products"
+    { for module in $2; do echo "import $module"; done; echo; echo "$3"; } | write_program
+    expect "$4"
 }
 
 check_wrappers() { # name of the check, traits, expected output
