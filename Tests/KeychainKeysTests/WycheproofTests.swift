@@ -13,7 +13,9 @@ struct WycheproofTests {
         ("ecdsa_secp256r1_sha256_test", 484, KeyAlgorithm.ecdsaSignature(.message(.sha256), .der)),
         ("ecdsa_secp256r1_sha256_p1363_test", 262, .ecdsaSignature(.message(.sha256), .raw)),
         ("ecdsa_secp384r1_sha384_test", 504, .ecdsaSignature(.message(.sha384), .der)),
+        ("ecdsa_secp384r1_sha384_p1363_test", 280, .ecdsaSignature(.message(.sha384), .raw)),
         ("ecdsa_secp521r1_sha512_test", 542, .ecdsaSignature(.message(.sha512), .der)),
+        ("ecdsa_secp521r1_sha512_p1363_test", 318, .ecdsaSignature(.message(.sha512), .raw)),
         ("ed25519_test", 210, .eddsaSignature),
         ("rsa_signature_2048_sha256_test", 259, .rsaSignaturePKCS1(.message(.sha256))),
         ("rsa_pss_2048_sha256_mgf1_32_test", 108, .rsaSignaturePSS(.message(.sha256))),
@@ -46,13 +48,17 @@ struct WycheproofTests {
         }
     }
 
-    @Test func exchange_casesOfWycheproof_areAsTheySay() throws {
-        let vectors = try Wycheproof(file: "ecdh_secp256r1_ecpoint_test")
-        #expect(vectors.count == 355)
+    @Test(arguments: [
+        ("ecdh_secp256r1_ecpoint_test", 355, KeyKind.p256), ("ecdh_secp384r1_ecpoint_test", 790, .p384),
+        ("ecdh_secp521r1_ecpoint_test", 661, .p521),
+    ])
+    func exchange_casesOfWycheproof_areAsTheySay(file: String, count: Int, kind: KeyKind) throws {
+        let vectors = try Wycheproof(file: file)
+        #expect(vectors.count == count)
         for entry in vectors.cases where !entry.isOptional {
             let number = SecretBytes(try entry.private.required().drop { $0 == 0 })
-            let key = try PrivateKey(.p256, scalar: SecretSlice(number))
-            let peer = try? PublicKey(.p256, externalRepresentation: entry.public.required())
+            let key = try PrivateKey(kind, scalar: SecretSlice(number))
+            let peer = try? PublicKey(kind, externalRepresentation: entry.public.required())
             let secret = try peer.map { try key.exchange(with: $0, .keyExchange(.standard)).data }
             #expect(secret == (entry.isValid ? try entry.shared.required() : nil), "case \(entry.tcId)")
         }

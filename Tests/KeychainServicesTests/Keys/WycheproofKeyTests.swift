@@ -31,7 +31,9 @@ struct WycheproofKeyTests {
         ("ecdsa_secp256r1_sha256_test", 484, Header.p256, SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256),
         ("ecdsa_secp256r1_sha256_p1363_test", 262, .p256, .ecdsaSignatureMessageRFC4754SHA256),
         ("ecdsa_secp384r1_sha384_test", 504, .p384, .ecdsaSignatureMessageX962SHA384),
+        ("ecdsa_secp384r1_sha384_p1363_test", 280, .p384, .ecdsaSignatureMessageRFC4754SHA384),
         ("ecdsa_secp521r1_sha512_test", 542, .p521, .ecdsaSignatureMessageX962SHA512),
+        ("ecdsa_secp521r1_sha512_p1363_test", 318, .p521, .ecdsaSignatureMessageRFC4754SHA512),
         ("ed25519_test", 210, .ed25519, SecKeyAlgorithm(rawValue: "algid:sign:EdDSA:message-Curve25519:SHA512")),
         ("rsa_signature_2048_sha256_test", 259, .rsaPublic, .rsaSignatureMessagePKCS1v15SHA256),
         ("rsa_pss_2048_sha256_mgf1_32_test", 108, .rsaPublic, .rsaSignatureMessagePSSSHA256),
@@ -72,11 +74,16 @@ struct WycheproofKeyTests {
         }
     }
 
-    @Test func exchange_casesOfWycheproof_agreesWhereTheyAreValid() throws {
-        let vectors = try Wycheproof(file: "ecdh_secp256r1_ecpoint_test")
-        #expect(vectors.count == 355)
+    @Test(arguments: [
+        ("ecdh_secp256r1_ecpoint_test", 355, 32), ("ecdh_secp384r1_ecpoint_test", 790, 48),
+        ("ecdh_secp521r1_ecpoint_test", 661, 66),
+    ])
+    func exchange_casesOfWycheproof_agreesWhereTheyAreValid(file: String, count: Int, length: Int) throws {
+        let vectors = try Wycheproof(file: file)
+        #expect(vectors.count == count)
         for entry in vectors.cases where !entry.isOptional {
-            let secret = try exchange(own: Self.p256(entry.private.required()), peer: entry.public.required(), "73")
+            let own = try Self.x963(entry.private.required(), length)
+            let secret = try exchange(own: own, peer: entry.public.required(), "73")
             #expect(secret == (entry.isValid ? try entry.shared.required() : nil), "case \(entry.tcId)")
         }
     }
@@ -101,9 +108,13 @@ struct WycheproofKeyTests {
     }
 
     /// The external representation of a private number, which the file has with more or fewer zeros in front.
-    private static func p256(_ number: Data) throws -> Data {
+    private static func x963(_ number: Data, _ length: Int) throws -> Data {
         let digits = number.drop { $0 == 0 }
-        let raw = Data(repeating: 0, count: 32 - digits.count) + digits
-        return try P256.KeyAgreement.PrivateKey(rawRepresentation: raw).x963Representation
+        let raw = Data(repeating: 0, count: length - digits.count) + digits
+        return switch length {
+        case 32: try P256.KeyAgreement.PrivateKey(rawRepresentation: raw).x963Representation
+        case 48: try P384.KeyAgreement.PrivateKey(rawRepresentation: raw).x963Representation
+        default: try P521.KeyAgreement.PrivateKey(rawRepresentation: raw).x963Representation
+        }
     }
 }
