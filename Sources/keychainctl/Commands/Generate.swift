@@ -35,8 +35,9 @@ extension Keychainctl {
                 EXAMPLES
                   keychainctl generate -s example.com -a alice
                   keychainctl generate -s laptop -a disk --words 6 --print
-                  keychainctl generate -s wifi -a guests --length 16 --characters digits --print
-                  keychainctl generate -s example.com -a alice --replace && keychainctl copy -s example.com
+                  keychainctl generate -s wifi -a guests --characters digits --print
+                  keychainctl generate -s example.com -a alice --replace &&
+                    keychainctl copy -s example.com
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions

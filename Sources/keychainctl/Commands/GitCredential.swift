@@ -32,8 +32,10 @@ extension Keychainctl {
 
                 EXAMPLES
                   keychainctl set --server https://git.example.com -a alice
-                  printf 'protocol=https\\nhost=git.example.com\\n\\n' | keychainctl git-credential get
-                  git config --global credential.helper '/usr/local/bin/keychainctl git-credential'
+                  printf 'protocol=https\\nhost=git.example.com\\n\\n' |
+                    keychainctl git-credential get
+                  git config --global credential.helper \\
+                    '/usr/local/bin/keychainctl git-credential'
                 """)
 
         @Argument(help: ArgumentHelp("get, store, erase or capability.", valueName: "operation"))

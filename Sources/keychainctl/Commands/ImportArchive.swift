@@ -33,7 +33,8 @@ extension Keychainctl {
                 EXAMPLES
                   keychainctl import-archive items.age
                   keychainctl import-archive items.age --identity key.txt --dry-run
-                  keychainctl import-archive items.age --replace --yes --file-passphrase-fd 3 3< passphrase
+                  keychainctl import-archive items.age --replace --yes \\
+                    --file-passphrase-fd 3 3< passphrase
                 """)
 
         @Argument(help: ArgumentHelp("What `export` wrote.", valueName: "file"), completion: .file())

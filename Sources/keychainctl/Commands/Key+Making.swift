@@ -145,7 +145,8 @@ extension Keychainctl.Key {
 
                 EXAMPLES
                   keychainctl key import ~/.ssh/id_ed25519 --tag ssh --label "Laptop"
-                  keychainctl key import key.pem --tag server --file-passphrase-fd 3 3< passphrase
+                  keychainctl key import key.pem --tag server \\
+                    --file-passphrase-fd 3 3< passphrase
                   openssl genpkey -algorithm ED25519 | keychainctl key import --tag release
                 """)
 
@@ -185,8 +186,10 @@ extension Keychainctl.Key {
 
                 EXAMPLES
                   keychainctl key export release.pem --tag release
-                  keychainctl key export release.pem --tag release --file-passphrase-fd 3 3< passphrase
-                  keychainctl key export --tag release --clear-text | ssh-keygen -y -f /dev/stdin
+                  keychainctl key export release.pem --tag release \\
+                    --file-passphrase-fd 3 3< passphrase
+                  keychainctl key export --tag release --clear-text |
+                    ssh-keygen -y -f /dev/stdin
                 """)
 
         @Argument(

@@ -24,7 +24,8 @@ extension Keychainctl {
                 EXAMPLES
                   keychainctl move -s example.com -a alice --to-account alice@example.com
                   keychainctl rename -s example.com -a alice --to-service example.org
-                  keychainctl move --server old.example.com -a bob --to-server https://new.example.com
+                  keychainctl move --server old.example.com -a bob \\
+                    --to-server https://new.example.com
                 """,
             aliases: ["rename"])
 

@@ -29,7 +29,8 @@ extension Keychainctl.Sync {
                   systemctl --user enable --now swift-keychain-sync.service
 
                   keychainctl sync install-unit --timer
-                  systemctl --user enable --now swift-keychain-sync-now.timer swift-keychain-sync-now.path
+                  systemctl --user enable --now swift-keychain-sync-now.timer \\
+                    swift-keychain-sync-now.path
                 """)
 
         @Flag(help: "Write a timer and a path unit that run 'sync now' instead.") var timer = false
