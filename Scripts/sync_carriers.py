@@ -175,6 +175,8 @@ class Syncthing(Folders):
         text = text.replace("<device ", others + "<device ", 1).replace("<gui ", folder + "<gui ", 1)
         text = re.sub(r"<address>127.0.0.1:\d+</address>", f"<address>127.0.0.1:{self.web[machine.name]}</address>", text)
         settings = {"globalAnnounceEnabled": "false", "localAnnounceEnabled": "false", "relaysEnabled": "false",
+                    # Otherwise the process that does the work leaves its group, so that signals only reach the one that watches it.
+                    "setLowPriority": "false",
                     "natEnabled": "false", "urAccepted": "-1", "crashReportingEnabled": "false", "startBrowser": "false",
                     "autoUpgradeIntervalH": "0", "reconnectionIntervalS": "1",
                     "listenAddress": f"tcp://127.0.0.1:{ports[machine.name]}"}
