@@ -11,6 +11,7 @@ the computer: remotes are folders, and Syncthing uses the loopback interface. KE
 
 import argparse
 import base64
+import contextlib
 import datetime
 import itertools
 import os
@@ -27,7 +28,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 from sync_carriers import Syncthing
-from sync_machines import Failed, Machine
+from sync_machines import Failed, Machine, kill
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -53,9 +54,24 @@ def sizes(folder):
 
 class Person(Machine):
     """A home with programs, whose commands have to succeed unless the caller looks at the result."""
+    started = []
 
     def __init__(self, name, root):
         super().__init__(name, root, Path(root, f"{name}-folder"), (os.environ.get("KEYCHAINCTL"), None))
+
+    def start(self, *arguments):
+        process = super().start(*arguments)
+        self.started.append(process)
+        return process
+
+    @classmethod
+    def kill_rest(cls):
+        """What still runs of all persons."""
+        for process in cls.started:
+            if process.poll() is None:
+                kill(process)
+                process.wait()
+        cls.started.clear()
 
     def command(self, *arguments, text="", fails=False):
         result = subprocess.run(arguments, env=self.env, cwd=self.home, input=text.encode(), capture_output=True, timeout=120)
@@ -68,13 +84,16 @@ class PassGit:
     title = "`pass git`"
     needs = ("pass", "gpg", "git")
 
-    def __init__(self, root, entries):
+    def __init__(self, root):
         self.remote, self.store = Path(root, "remote.git"), "password-store"
         self.one, self.other = Person("one", root), Person("other", root)
         keys = Path(root, "gnupg")
         keys.mkdir(mode=0o700)
         for person in (self.one, self.other):
             person.env |= {"GNUPGHOME": str(keys), "GIT_CONFIG_NOSYSTEM": "1", "PASSWORD_STORE_DIR": str(person.home / self.store)}
+
+    def begin(self, entries):
+        for person in (self.one, self.other):
             (person.home / ".gitconfig").write_text(
                 "[user]\nname = a\nemail = a@example.com\n[init]\ndefaultBranch = main\n[pull]\nrebase = false\n[gc]\nauto = 0\n")
         one = self.one
@@ -149,13 +168,15 @@ class KeePassXC:
     needs = ("keepassxc-cli", "syncthing")
     name = "entries.kdbx"
 
-    def __init__(self, root, entries):
+    def __init__(self, root):
         self.one, self.other, self.sent = Person("one", root), Person("other", root), 0
         # The command is a program with windows, which it does not show.
         for person in (self.one, self.other):
             person.database = person.folder / self.name
             person.env |= {"QT_QPA_PLATFORM": "offscreen", "LC_ALL": "C.UTF-8"}
         self.carrier = Syncthing(root)
+
+    def begin(self, entries):
         self.carrier.start([self.one, self.other])
         new = self.one.home / "new.kdbx"
         self.tool(self.one, "db-create", "-q", "--set-password", str(new), text="pw\npw\n")
@@ -230,10 +251,11 @@ class Ours:
     """Machines of a ring. A subclass says what carries the files."""
     needs = ()
 
-    def __init__(self, root, entries):
+    def __init__(self, root):
         self.one, self.other = Person("one", root), Person("other", root)
         self.files = {}
-        self.begin(root)
+
+    def begin(self, entries):
         self.one.do("sync", "init", "--name", "one", "--folder", str(self.one.folder))
         invitation = self.one.do("sync", "invite", "--name", "other").split()
         code = max(invitation, key=len)
@@ -246,9 +268,6 @@ class Ours:
             self.one.do("set", "--synchronizable", "-s", "example.com", "-a", f"entry-{entry}", text="a token of about forty characters, say.")
         self.write(self.one, "first")
         self.carry()
-
-    def begin(self, root):
-        pass
 
     def write(self, person, value):
         person.do("set", "--synchronizable", "-s", "example.com", "-a", "entry-0", text=value)
@@ -305,14 +324,17 @@ class Ours:
         until("the last change arrives", lambda: self.other.run("sync", "now").returncode == 0 and self.read(self.other) == "5")
 
     def end(self):
-        for person in (self.one, self.other):
-            person.end_watch()
+        # Each is told to end, also if another one has failed.
+        with contextlib.ExitStack() as ends:
+            for person in (self.one, self.other):
+                ends.callback(person.end_watch)
 
 
 class OursInFolder(Ours):
     title = "`keychainctl sync`, one folder"
 
-    def begin(self, root):
+    def __init__(self, root):
+        super().__init__(root)
         self.other.folder = self.one.folder
 
 
@@ -320,13 +342,19 @@ class OursOverSyncthing(Ours):
     title = "`keychainctl sync`, Syncthing"
     needs = ("syncthing",)
 
-    def begin(self, root):
+    def __init__(self, root):
+        super().__init__(root)
         self.carrier = Syncthing(root)
+
+    def begin(self, entries):
         self.carrier.start([self.one, self.other])
+        super().begin(entries)
 
     def end(self):
-        super().end()
-        self.carrier.stop()
+        try:
+            super().end()
+        finally:
+            self.carrier.stop()
 
 
 CONTENDERS = (PassGit, KeePassXC, OursOverSyncthing, OursInFolder)
@@ -337,9 +365,13 @@ def measure(contender, entries, rounds):
     if missing:
         return {"missing": f"not installed: {', '.join(missing)}"}
     root = tempfile.mkdtemp(prefix="keychain-compare-")
-    tried = None
-    try:
-        tried = contender(root, entries)
+    with contextlib.ExitStack() as ends:
+        # The last one comes first. What cannot be ended, or not before another signal, is killed.
+        ends.callback(shutil.rmtree, root, ignore_errors=True)
+        ends.callback(Person.kill_rest)
+        tried = contender(root)
+        ends.callback(tried.end)
+        tried.begin(entries)
         saved, carried, totals = [], [], [tried.bytes()]
         for number in range(rounds):
             saved.append(milliseconds(lambda: tried.write(tried.one, f"value {number}")))
@@ -354,10 +386,6 @@ def measure(contender, entries, rounds):
         result["deleted"] = tried.apart(tried.remove, write("changed"))
         result["put back"] = tried.put_back()
         return result
-    finally:
-        if tried:
-            tried.end()
-        shutil.rmtree(root, ignore_errors=True)
 
 
 def table(results, options):
@@ -378,13 +406,19 @@ def table(results, options):
     return "\n".join(lines) + "\n"
 
 
+def stop(number, frame):
+    # Another one would interrupt the end of what was started.
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Compares sync with other ways to share secrets between two machines.")
     parser.add_argument("--entries", type=int, default=1000, metavar="N")
     parser.add_argument("--rounds", type=int, default=15, metavar="N")
     parser.add_argument("--record", metavar="DOCUMENT", help="replace its section with the results")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, stop)
     if not os.environ.get("KEYCHAINCTL"):
         subprocess.run([PROJECT / "Scripts/install.sh", "release"], check=True)
         os.environ["KEYCHAINCTL"] = str((PROJECT / ".build/release/keychainctl").resolve())

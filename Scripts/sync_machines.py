@@ -72,9 +72,9 @@ class Machine:
     # MARK: - sync watch
 
     def watch(self):
-        self.is_to_watch = True
         with open(self.home / "watch.log", "ab") as log:
             self.watching = self.start([self.tool, "sync", "watch"], log)
+        self.is_to_watch = True
 
     def kill_watch(self):
         self.check_watch()
