@@ -172,6 +172,9 @@ package final class FolderCarrier: Carrier {
         try await run { (carrier) throws(CarrierFailure) in
             try carrier.forEachFolder(of: names) { (folder, files) throws(CarrierFailure) in
                 for file in files.flatMap(\.files) { try folder.remove(file.parts.file) }
+                // A writer goes on writing. Syncthing does not watch a folder that was removed and made again (its issue 7879): it would
+                // carry what comes next only when it looks at all files, by default once an hour.
+                if case .segment = files.first?.name { return }
                 folder.removeIfEmpty()
             }
         }
