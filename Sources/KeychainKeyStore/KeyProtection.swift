@@ -21,7 +21,7 @@ public struct KeyProtection: Hashable, Sendable, CustomStringConvertible {
     public static let software = KeyProtection(code: .software)
 
     /// In the keychain, which uses the key and never gives it out: ``StoredKey/isExportable`` is false. It is bound to this device,
-    /// as a key in hardware is.
+    /// as a key in hardware is. `SecItemCopyMatching` finds its item and has no `SecKey` for it (`errSecUnimplemented`).
     ///
     /// Does not protect against a program of the user that opens the vault without these calls.
     public static let notExportable = KeyProtection(code: .notExportable)
