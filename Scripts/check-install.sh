@@ -171,6 +171,62 @@ completions() {
     else
         skip "fish is not installed"
     fi
+    local shell
+    for shell in zsh fish; do
+        have "$shell" || continue
+        have python3 || { skip "python3 is not installed: $shell is not given a terminal to complete on"; continue; }
+        values_are_completed "$shell"
+    done
+}
+
+# The words of options, and names from a vault with two services.
+values_are_completed() { # shell
+    local home=$scratch/$1.home
+    mkdir "$home"
+    printf %s v | installed "$home" "$there/bin/keychainctl" set -s one -a alice
+    printf %s v | installed "$home" "$there/bin/keychainctl" set -s 'two words' -a bob
+    offers "$1" 'protect add ' $'credential\ndevice-key\nkey-file\npassphrase\nrecovery-key\ntpm2'
+    offers "$1" 'set --accessibility after' $'after-first-unlock\nafter-first-unlock-this-device-only'
+    offers "$1" 'get -s ' $'one\ntwo words'
+    offers "$1" 'get --service ' $'one\ntwo words'
+    offers "$1" 'get -s one -a ' alice
+    offers "$1" 'get -a ' $'alice\nbob'
+}
+
+offers() { # shell, the end of the command line, the words to be offered, sorted
+    local words status=0
+    rm -f "$scratch/offered"
+    LINE="keychainctl $2" OFFERED=$scratch/offered SHARE=$there/share HOME=$scratch/$1.home PATH="$there/bin:$PATH" \
+        KEYCHAIN_ANCHORS=file TERM=dumb timeout 60 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+        bash -c "$("complete_in_$1")" </dev/null >"$scratch/words" 2>&1 || status=$?
+    words=$(cut -f 1 "$scratch/offered" 2>/dev/null | sort -u) || status=$?
+    [[ $status == 0 && $words == "$3" ]] || fail "$1 completes '$2' as: $words ($(cat "$scratch/words"))"
+}
+
+# A completion hands the words that match to `compadd`.
+complete_in_zsh() {
+    cat <<'END'
+cat >"$HOME/.zshrc" <<'RC'
+fpath=("$SHARE/zsh/site-functions" $fpath); autoload -Uz compinit; compinit -u -D
+compadd() {
+    local -a found
+    (( ${@[(I)-[OAD]*]} )) || { builtin compadd -O found "$@"; (( ! $#found )) || print -rl -- $found >>$OFFERED; }
+    builtin compadd "$@"
+}
+zle-line-init() { BUFFER=$LINE CURSOR=$#LINE; zle complete-word; exit 0; }
+zle -N zle-line-init
+RC
+ZDOTDIR=$HOME exec zsh -d -i
+END
+}
+
+# At its prompt: elsewhere fish does not let the completion see the cursor.
+complete_in_fish() {
+    cat <<'END'
+exec fish --no-config -i -C '
+    source "$SHARE/fish/vendor_completions.d/keychainctl.fish"
+    function fish_prompt; complete -C "$LINE" >"$OFFERED"; exec true; end'
+END
 }
 
 # As bash calls the function for `keychainctl quar<Tab>`.
