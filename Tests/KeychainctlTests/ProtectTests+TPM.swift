@@ -36,6 +36,27 @@ extension ProtectTests {
         #expect(!made.screen.contains("2580"))
     }
 
+    /// The shell of the script survives ^C, to end the TPM.
+    @Test(
+        .enabled(if: Tool.hasTPM && Tool.hasPython, Tool.tpmIsMissing),
+        arguments: [
+            ("protect add tpm2 --pin --recovery-key-fd 3 3< paper", ["New PIN of the TPM: "]),
+            ("protect add tpm2 --pin --recovery-key-fd 3 3< paper", ["New PIN of the TPM: ", "Enter it again: "]),
+            ("get -s example.com --tpm2", ["PIN of the TPM: "]),
+        ])
+    func promptForAPIN_withControlC_endsByTheSignalAndChangesNothing(command: String, prompts: [String]) throws {
+        try vault.store()
+        let keys = prompts.indices.map { $0 < prompts.count - 1 ? "2580\n" : "\u{3}" }
+        let isThere = command.hasPrefix("get")
+        let making = "\"$CTL\" protect add tpm2 --new-pin-fd 4 --recovery-key-fd 3 3< paper 4< pin"
+        let dialogue = try tool.dialogue(
+            script("\(isThere ? making : ":"); trap : INT; \"$CTL\" \(command); echo \"code $?\""),
+            program: ["/bin/sh", "-c"], steps: zip(prompts, keys).map { ($0, .type($1)) })
+        #expect(dialogue.screen.contains("code 130\r\n") && dialogue.hasEcho, "\(dialogue.screen)")
+        #expect(!dialogue.screen.contains("correct horse"))
+        #expect(try tool.words() == ["recovery-key"] + (isThere ? ["tpm2"] : []))
+    }
+
     @Test(.enabled(if: Tool.hasTPM, Tool.tpmIsMissing))
     func tpm_withAPIN_opensTheVaultOnlyWithIt() throws {
         try vault.store()

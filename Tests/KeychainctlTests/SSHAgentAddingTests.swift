@@ -149,6 +149,20 @@ struct SSHAgentAddingTests {
         #expect(dialogue.screen.contains("Allow use of key 'mine'?"), "\(dialogue.screen)")
     }
 
+    /// The program that signs is in another session, and gets no signal.
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func questionOnTheTerminal_withControlC_isRefusedAndTheAgentContinues() throws {
+        let script = Tool.scriptWithAgent(
+            """
+            \(AgentScript.make()); ssh-add -q -c key 2> /dev/null; rm key; trap : INT
+            fails setsid -w \(AgentScript.sign) < /dev/null; test ! -e file.sig; ssh-add -l; cat log
+            """)
+        let dialogue = try tool.dialogue(
+            program: ["/bin/sh", "-c", script], steps: [("To allow it, type yes: ", .type("\u{3}"))])
+        #expect(dialogue.status == 0 && dialogue.hasEcho, "\(dialogue.screen)")
+        #expect(dialogue.screen.contains("mine (ED25519)\r\nkeychainctl: Cancelled.\r\n"), "\(dialogue.screen)")
+    }
+
     /// The user may be away.
     @Test func agentWithAnOpenQuestion_endsAtOnceByASignal() throws {
         let run = try tool.shellWithAgent(
