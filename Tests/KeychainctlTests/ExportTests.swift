@@ -207,6 +207,59 @@ struct ExportTests {
         ArchiveExtent.record("bytes of a file, each changed, after which the file is an error", whole.count)
     }
 
+    /// Changes a byte at a time, and expects that each file is an error.
+    ///
+    /// - Parameter options: How the file is opened.
+    private func expectErrors(_ statuses: [Int32], _ whole: Data, _ options: String, at positions: [Int]) throws {
+        let other = try otherTool()
+        try other.must("echo several words > words")
+        for index in positions {
+            var spoiled = whole
+            spoiled[index] ^= 1 << UInt8(index % 8)
+            try other.write(spoiled, to: "items.age")
+            let run = try other.shell("\"$CTL\" import-archive items.age --yes \(options)")
+            #expect(statuses.contains(run.status), "byte \(index): \(run.errors)")
+        }
+        #expect(try other.listed().isEmpty)
+    }
+
+    /// Each attempt takes the time of scrypt, so these are the ends of each word of the header, and of the rest.
+    @Test func fileOfAPassphrase_withAByteOfAnyFieldFlipped_isAnErrorAndAddsNothing() throws {
+        try tool.store()
+        try tool.must("echo several words > words")
+        let options = "--file-passphrase-fd 3 3< words"
+        #expect(try export(options).status == 0)
+        let parts = ArchiveParts(try tool.file("items.age"))
+        #expect(parts.header.map(\.count) == [21, 1, 2, 1, 6, 1, 22, 1, 2, 1, 43, 1, 3, 1, 43, 1])
+        #expect(parts.chunks.count == 1)
+        let positions = (parts.header + [parts.nonce] + parts.chunks).flatMap { [$0.lowerBound, $0.upperBound - 1] }
+        // A passphrase opens no file that seems to be for recipients: 64.
+        try expectErrors([7, 8, 64], parts.whole, options, at: Set(positions).sorted())
+    }
+
+    /// The items of the first chunks must not be added before the last one is read.
+    @Test func fileOfSeveralChunks_withAByteOfAnyFlipped_isAnErrorAndAddsNothing() throws {
+        for number in 1...3 { try tool.store(Data(repeating: 7, count: 70_000), account: "\(number)") }
+        #expect(try export(sealing).status == 0)
+        let parts = ArchiveParts(try tool.file("items.age"))
+        #expect(parts.chunks.count == 5)
+        let positions = parts.chunks.flatMap {
+            [$0.lowerBound, $0.lowerBound + $0.count / 2, $0.upperBound - 17, $0.upperBound - 16, $0.upperBound - 1]
+        }
+        try expectErrors([8], parts.whole, "--identity key", at: positions)
+    }
+
+    @Test(arguments: [2, 4])
+    func fileOfSeveralChunks_withoutItsLastOnes_isDamagedAndAddsNothing(count: Int) throws {
+        for number in 1...3 { try tool.store(Data(repeating: 7, count: 70_000), account: "\(number)") }
+        #expect(try export(sealing).status == 0)
+        let parts = ArchiveParts(try tool.file("items.age"))
+        let other = try otherTool()
+        try other.write(parts.whole.prefix(parts.chunks[count - 1].upperBound), to: "items.age")
+        #expect(try other.run("import-archive", "items.age", "--identity", "key", "--yes").status == 8)
+        #expect(try other.listed().isEmpty)
+    }
+
     @Test(arguments: [0, 10, 21, 300, -17, -1])
     func file_thatIsCut_isDamaged(_ length: Int) throws {
         try tool.store()
@@ -372,4 +425,21 @@ struct ExportTests {
 
 extension Tool.Run {
     fileprivate func expectSuccess() { #expect(status == 0, "\(errors)") }
+}
+
+/// Where the parts of an encrypted file are.
+private struct ArchiveParts {
+    let whole: Data
+    /// Its words, and the space or newline after each.
+    let header: [Range<Int>]
+    let nonce: Range<Int>
+    let chunks: [Range<Int>]
+
+    init(_ file: Data) {
+        let end = (file.range(of: Data("\n--- ".utf8))?.upperBound ?? 0) + 44
+        let separators = (0..<end).filter { [0x20, 0x0A].contains(file[$0]) }
+        (whole, nonce) = (file, end..<end + 16)
+        header = zip([-1] + separators, separators).flatMap { [$0 + 1..<$1, $1..<$1 + 1] }
+        chunks = stride(from: nonce.upperBound, to: file.count, by: 65_552).map { $0..<min($0 + 65_552, file.count) }
+    }
 }
