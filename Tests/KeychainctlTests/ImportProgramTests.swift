@@ -109,10 +109,12 @@ struct ImportProgramTests {
     private static let hasSecretService =
         Tool.has("gnome-keyring-daemon") && Tool.has("secret-tool") && Tool.has("dbus-run-session")
 
-    private func withKeyring(_ script: String) throws -> Tool.Run {
+    /// - Parameter before: A script that runs before the service is started.
+    private func withKeyring(before: String = ":", _ script: String) throws -> Tool.Run {
         try Data(
             """
             set -e; export XDG_RUNTIME_DIR="$HOME/run"; mkdir -m 700 run
+            \(before)
             printf pw | gnome-keyring-daemon --unlock --components=secrets > started 2>&1
             # It answers a moment later. Before that, the bus would start another one, which is locked.
             tries=0
@@ -134,6 +136,26 @@ struct ImportProgramTests {
             "$CTL" get -s svc -a alice; "$CTL" get --server https://git.example.com:8443 -a bob
             """)
         #expect(run.status == 0 && run.text == "onetwo", "\(run.everything)")
+    }
+
+    /// GNOME Keyring makes a collection after a question in a window alone, so this one is a file in its clear-text format.
+    @Test(.enabled(if: hasSecretService, "gnome-keyring, libsecret-tools or dbus is not installed"))
+    func secretService_withTwoCollections_isImportedFromBoth() throws {
+        let run = try withKeyring(
+            before: """
+                mkdir -p .local/share/keyrings; chmod 700 .local/share/keyrings
+                printf '[keyring]\\ndisplay-name=Work\\n' > .local/share/keyrings/work.keyring
+                """,
+            """
+            printf one | secret-tool store --label=First service svc1 username alice
+            printf two | secret-tool store --collection=/org/freedesktop/secrets/collection/work \
+                --label=Second service svc2 username bob
+            "$CTL" import secret-service > report
+            "$CTL" get -s svc1 -a alice; "$CTL" get -s svc2 -a bob
+            grep -o "(collection.*" report | sort
+            """)
+        #expect(
+            run.status == 0 && run.text == "onetwo(collection 'Login')\n(collection 'Work')\n", "\(run.everything)")
     }
 
     @Test func secretService_withoutASessionBus_isUnavailable() throws {
