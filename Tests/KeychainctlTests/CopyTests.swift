@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `copy` with a real clipboard of X11, and with a terminal.
+// `copy` with a real clipboard of X11, with programs in place of those of Wayland, and with a terminal.
 
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -42,6 +43,44 @@ struct CopyTests {
             while [ -n "$(shown)" ]; do sleep 0.1; done; echo cleared
             """)
         #expect(run.text == "cleared\n", "\(run.everything)")
+    }
+
+    /// Runs a script with `wl-copy` and `wl-paste` that keep the clipboard in the file `copied`, and with their arguments in the
+    /// file `words`.
+    private func onWayland(_ script: String) throws -> Tool.Run {
+        try tool.shell(
+            """
+            mkdir bin
+            printf '#!/bin/sh\\necho "wl-copy $*" >> "$HOME/words"; cat > "$HOME/copied"\\n' > bin/wl-copy
+            printf '#!/bin/sh\\necho "wl-paste $*" >> "$HOME/words"; cat "$HOME/copied"\\n' > bin/wl-paste
+            chmod +x bin/*; export PATH="$HOME/bin:$PATH" WAYLAND_DISPLAY=wayland-0
+            \(script)
+            """)
+    }
+
+    @Test func value_onWayland_isOnStandardInputOfWlCopy() throws {
+        let run = try onWayland("\"$CTL\" copy -s example.com --clear-after 0; echo $?; cat copied words")
+        #expect(run.text == "0\ncorrect horsewl-copy \n", "\(run.everything)")
+    }
+
+    @Test func value_onWayland_isCleared() throws {
+        let run = try onWayland(
+            """
+            "$CTL" copy -s example.com --clear-after 1s || exit
+            until [ "$(wc -l < words)" = 4 ]; do sleep 0.1; done; cat copied words
+            """)
+        let words = "wl-copy \nwl-paste --no-newline\nwl-copy --clear\nwl-paste --no-newline\n"
+        #expect(run.text == words, "\(run.everything)")
+    }
+
+    @Test func delay_thatIsNotGiven_is45Seconds() throws {
+        let copy = try #require(try Keychainctl.parseAsRoot(["copy", "-s", "example.com"]) as? Keychainctl.Copy)
+        #expect(copy.delay.seconds == 45)
+    }
+
+    @Test func help_saysTheDelayThatIsNotGiven() throws {
+        let help = try tool.run("copy", "--help").text
+        #expect(help.contains("clear it after 45 seconds") && help.contains("default: 45s"), "\(help)")
     }
 
     @Test(arguments: [

@@ -42,7 +42,7 @@ extension Keychainctl {
             transform: ClearingDelay.init)
         var clearAfter: ClearingDelay?
 
-        private var delay: ClearingDelay { clearAfter ?? .standard }
+        var delay: ClearingDelay { clearAfter ?? .standard }
 
         func validate() throws { try item.requireServiceOrServer() }
 
