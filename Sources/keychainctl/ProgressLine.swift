@@ -7,13 +7,26 @@ final class ProgressLine {
 
     private let isQuiet: Bool
     private var isShown = false
+    /// The longest text so far. Work that is done twice begins again with a shorter number.
+    private var width = 0
 
     /// - Parameter isQuiet: Whether nothing is shown.
     init(isQuiet: Bool = false) { self.isQuiet = isQuiet }
 
+    /// Work that calls the closure with the number of items so far. The line ends with it.
+    static func counting<Result, Failure: Error>(
+        _ work: (_ progress: (Int) -> Void) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let line = ProgressLine()
+        defer { line.end() }
+        return try work { line.count($0) }
+    }
+
     func show(_ count: Int) {
         guard !isQuiet else { return }
-        Output.showProgress("\(count) items")
+        let text = count == 1 ? "1 item" : "\(count) items"
+        Output.showProgress(text + String(repeating: " ", count: max(0, width - text.count)))
+        width = max(width, text.count)
         isShown = true
     }
 
@@ -25,6 +38,6 @@ final class ProgressLine {
     /// Ends the line, if there is one. Call it before anything else is printed.
     func end() {
         if isShown { Output.showProgress("\n") }
-        isShown = false
+        (isShown, width) = (false, 0)
     }
 }

@@ -31,6 +31,18 @@ struct BackupVerbTests {
         #expect(try tool.run("doctor").status == 0)
     }
 
+    @Test(
+        .enabled(if: Tool.hasPython, "python3 is not installed"),
+        arguments: ["backup new", "restore copy --yes", "doctor"])
+    func verb_thatChecksEveryItem_showsHowManyAreDoneOnATerminalOnly(words: String) throws {
+        try #require(try tool.take(ExportedItems.lines(150)).status == 0)
+        try #require(try tool.run("backup", "copy").status == 0)
+        let program = ["/bin/sh", "-c", "cd \"$HOME\" && exec \"$CTL\" \(words)"]
+        let dialogue = try tool.dialogue(program: program)
+        #expect(dialogue.screen.contains("\r100 items\r"), "\(dialogue.screen)")
+        #expect(!(try tool.shell("\"$CTL\" \(words) --json").everything.contains("100 items")))
+    }
+
     @Test func backup_withEarlierVersions_countsTheItemsAsListDoes() throws {
         try tool.store(otherSecret)
         let one = try tool.run("backup", "one", "--json")

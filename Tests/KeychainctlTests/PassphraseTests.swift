@@ -141,6 +141,14 @@ struct UnlockDialogueTests {
     @Test func rotate_onATerminal_showsHowFarItIs() throws {
         try vault.store()
         try vault.withKey("protect add device-key")
-        #expect(try tool.dialogue("rotate").screen.contains("1 items"))
+        #expect(try tool.dialogue("rotate").screen.contains("\r1 item\r"))
+    }
+
+    @Test func removalOfAProtector_onATerminal_showsHowFarItIs() throws {
+        try vault.store()
+        try vault.withKey("protect add device-key")
+        let steps = [(appears: "Recovery key", reply: Tool.Reply.type(key))]
+        let dialogue = try tool.dialogue("protect", "remove", "device-key", steps: steps)
+        #expect(dialogue.status == 0 && dialogue.screen.contains("\r1 item\r"), "\(dialogue.screen)")
     }
 }

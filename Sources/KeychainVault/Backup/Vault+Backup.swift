@@ -14,29 +14,35 @@ extension Vault {
     ///
     /// Does not contain the device key: a vault that only the device key opens needs a copy of that file too.
     ///
-    /// - Parameter replacing: Whether an older backup of that name may be replaced. At every moment the name leads to
-    ///   the old one or the new one.
+    /// - Parameters:
+    ///   - replacing: Whether an older backup of that name may be replaced. At every moment the name leads to the old one
+    ///     or the new one.
+    ///   - progress: Called with the number of items of the copy that were checked so far.
     /// - Throws: `unavailable` if there is no vault, `duplicateItem` if the file exists and `replacing` is `false`, or
     ///   if it is not a backup, `unsafeLocation` for a path in a vault's folder, `busy` while another process writes
     ///   the same file, or keeps writing a vault that this process reads without coordination, `corrupt` if the vault
     ///   is too damaged to be copied, `diskFull`.
     @discardableResult
-    public func backup(to path: String, replacing: Bool = false) throws(KeychainError) -> VaultBackup {
+    public func backup(
+        to path: String, replacing: Bool = false, progress: (Int) -> Void = { _ in }
+    ) throws(KeychainError) -> VaultBackup {
         let file = try BackupFile(path, of: location, isRead: false)
         for _ in 1...Self.readingAttempts {
             try file.checkFree(replacing: replacing)
-            if let backup = try backUp(to: file, replacing) { return backup }
+            if let backup = try backUp(to: file, replacing, progress) { return backup }
         }
         throw .readingDisturbed(location)
     }
 
     /// - Returns: `nil` if the copy was disturbed and removed (``ifUndisturbed(_:_:)``).
-    private func backUp(to file: BackupFile, _ replacing: Bool) throws(KeychainError) -> VaultBackup? {
+    private func backUp(
+        to file: BackupFile, _ replacing: Bool, _ progress: (Int) -> Void
+    ) throws(KeychainError) -> VaultBackup? {
         let source = try openSource()
         let unfinished = try UnfinishedFile(file.unfinished)
         let contents = try Self.ifUndisturbed(source.frozenState.map { $0 != FilesState(location) } ?? false) {
             () throws(KeychainError) in
-            try checkedCopy(of: source.reader, at: unfinished.path)
+            try checkedCopy(of: source.reader, at: unfinished.path, progress)
         }
         guard let contents else { return nil }
         try file.checkFree(replacing: replacing)
@@ -44,28 +50,34 @@ extension Vault {
         return VaultBackup(file.path, FileState(file.path), contents, settings)
     }
 
-    private func checkedCopy(of source: Connection, at path: String) throws(KeychainError) -> VaultContents {
+    private func checkedCopy(
+        of source: Connection, at path: String, _ progress: (Int) -> Void
+    ) throws(KeychainError) -> VaultContents {
         let count = try DatabaseCopy.fill(path, from: source) { try ItemTable($0).count() }
         PausePoint.backupCopied.reached()
-        let contents = try VaultContents(at: path, location, settings)
+        let contents = try VaultContents(at: path, location, settings, progress: progress)
         try check(contents, count, against: source)
         return contents
     }
 
     /// The contents of a backup, checked completely without changing anything.
     ///
+    /// - Parameter progress: Called with the number of items that were checked so far.
     /// - Throws: `unavailable` if there is no such file or it is not complete, `unsafeLocation`, `corrupt`,
     ///   `newerFormat`.
-    public func examineBackup(_ path: String) throws(KeychainError) -> VaultBackup {
+    public func examineBackup(
+        _ path: String, progress: (Int) -> Void = { _ in }
+    ) throws(KeychainError) -> VaultBackup {
         let file = try BackupFile(path, of: location, isRead: true)
         try file.checkPresent()
         let state = FileState(file.path)
-        return VaultBackup(file.path, state, try VaultContents(at: file.path, location, settings), settings)
+        let contents = try VaultContents(at: file.path, location, settings, progress: progress)
+        return VaultBackup(file.path, state, contents, settings)
     }
 
     /// Checks whether a secret opens a backup, without changing anything.
     ///
-    /// - Throws: `authenticationFailed` if it does not; what ``examineBackup(_:)`` throws.
+    /// - Throws: `authenticationFailed` if it does not; what ``examineBackup(_:progress:)`` throws.
     public func checkBackup(_ path: String, opensWith secret: ProtectorSecret) throws(KeychainError) {
         let file = try BackupFile(path, of: location, isRead: true)
         try file.checkPresent()

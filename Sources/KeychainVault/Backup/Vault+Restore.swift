@@ -17,21 +17,23 @@ extension Vault {
     ///
     /// - Parameter force: Whether to restore a backup that nothing on this machine opens, that has damaged items, or
     ///   whose rows differ from its head.
-    /// - Parameter shown: The result of ``examineBackup(_:)`` that the user has confirmed, if any. The file must not
+    /// - Parameter shown: The result of ``examineBackup(_:progress:)`` that the user has confirmed, if any. The file must not
     ///   have changed since.
+    /// - Parameter progress: Called with the number of items that were checked so far, in each of two checks.
     /// - Throws: `corrupt`, `newerFormat` or `unsafeLocation` if the file is not a complete backup,
     ///   `authenticationFailed` if nothing on this machine opens it, the error of reading the device key, `busy` while
     ///   another process restores, or if the file differs from `shown`, and `readOnly`. After these errors nothing was
     ///   changed. If a later step fails, the message says what was done and where the replaced vault is kept.
     @discardableResult
     public func restore(
-        from path: String, force: Bool = false, asShown shown: VaultBackup? = nil
+        from path: String, force: Bool = false, asShown shown: VaultBackup? = nil,
+        progress: (Int) -> Void = { _ in }
     ) throws(KeychainError) -> VaultRestoration {
         let file = try BackupFile(path, of: location, isRead: true)
         try file.checkPresent()
         try check(file, shown)
         // Checked before a folder is created for it.
-        try check(try VaultContents(at: file.path, location, settings), force)
+        try check(try VaultContents(at: file.path, location, settings, progress: progress), force)
         try location.checkSeparation()
         try checkMayWrite()
         try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
@@ -41,7 +43,7 @@ extension Vault {
         try copy.fill(from: file.path)
         try check(file, shown)
         // The file may have changed since; other users cannot change the copy.
-        let contents = try VaultContents(at: copy.path, location, settings)
+        let contents = try VaultContents(at: copy.path, location, settings, progress: progress)
         try check(contents, force)
         let lock = try lockForWriting(FileLock.Wait(settings.writerTimeout))
         defer { lock.release() }

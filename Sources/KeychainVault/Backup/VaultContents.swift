@@ -25,20 +25,25 @@ struct VaultContents {
 
     /// - Parameters:
     ///   - path: Of a checked file without a WAL; the keys are those of the location.
+    ///   - progress: Called with the number of items that were checked so far.
     /// - Throws: `corrupt`, `newerFormat`.
-    init(at path: String, _ location: VaultLocation, _ settings: VaultSettings) throws(KeychainError) {
+    init(
+        at path: String, _ location: VaultLocation, _ settings: VaultSettings, progress: (Int) -> Void = { _ in }
+    ) throws(KeychainError) {
         // The check opens every value, and the caller may then wait for a lock while the last key is still on the stack.
         defer { scrubResidue() }
         let connection = try Connection.openImmutable(path)
         self = try DatabaseFailure.translating(path) {
-            let contents = try connection.reading { try VaultContents($0, path, location, settings) }
+            let contents = try connection.reading { try VaultContents($0, path, location, settings, progress) }
             try connection.close()
             return contents
         }
     }
 
-    private init(_ connection: Connection, _ path: String, _ location: VaultLocation, _ settings: VaultSettings) throws
-    {
+    private init(
+        _ connection: Connection, _ path: String, _ location: VaultLocation, _ settings: VaultSettings,
+        _ progress: (Int) -> Void
+    ) throws {
         formatVersion = try VaultSchema.check(connection, path: path)
         let told = try connection.texts("PRAGMA integrity_check(3)")
         guard told == ["ok"] else {
@@ -57,7 +62,7 @@ struct VaultContents {
         refusal = stored == nil || failure != nil ? Self.refusal(copies, location, settings) : nil
         keybag = stored?.keybag ?? whole[0]
         opening = stored.map { $0.keyState.isAlwaysUnlocked ? .byItself : .unlockable } ?? .notHere
-        items = try stored.map { try ItemExamination($0.keyState, table, .values) }
+        items = try stored.map { try ItemExamination($0.keyState, table, .values, progress: progress) }
         differences = try stored.map { try Self.differences(connection, $0.keyState) } ?? []
     }
 

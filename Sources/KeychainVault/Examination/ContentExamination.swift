@@ -23,14 +23,15 @@ struct ContentExamination {
     /// the index of that, may then seem damaged or older than it is. Processes that write all the time disturb the last
     /// attempt too, so that one must be coordinated with them.
     static func findings(
-        _ location: VaultLocation, _ settings: VaultSettings, _ deviceKey: Result<DeviceKey?, KeychainError>
+        _ location: VaultLocation, _ settings: VaultSettings, _ deviceKey: Result<DeviceKey?, KeychainError>,
+        _ progress: (Int) -> Void
     ) -> [Finding] {
         var examination = ContentExamination(location: location, settings: settings, deviceKey: deviceKey)
         for attempt in 1...Vault.readingAttempts {
             let before = FilesState(location)
             (examination.findings, examination.isFrozen) = ([], false)
             examination.opensLikeReaders = attempt == Vault.readingAttempts
-            examination.run()
+            examination.run(progress)
             PausePoint.rowsRead.reached()
             if before == FilesState(location) { return examination.findings }
         }
@@ -51,7 +52,7 @@ struct ContentExamination {
         findings.append(Finding(check, severity, message))
     }
 
-    private mutating func run() {
+    private mutating func run(_ progress: (Int) -> Void) {
         do throws(KeychainError) {
             let reader = try open()
             try DatabaseFailure.translating(location.databaseFile) {
@@ -60,7 +61,7 @@ struct ContentExamination {
                 anchors = try anchors(reader)
                 PausePoint.examinationOpened.reached()
                 seen = anchors?.read()
-                try reader.reading { connection in try look(connection) }
+                try reader.reading { connection in try look(connection, progress) }
                 try reader.close()
             }
         } catch {
@@ -78,7 +79,7 @@ struct ContentExamination {
 
     // MARK: - Checks
 
-    private mutating func look(_ connection: Connection) throws {
+    private mutating func look(_ connection: Connection, _ progress: (Int) -> Void) throws {
         let version = try VaultSchema.check(connection, path: location.databaseFile)
         note(
             "format", .ok,
@@ -91,7 +92,7 @@ struct ContentExamination {
         checkSetUp(keybag)
         checkBinding(keybag)
         try checkRotation(keybag, ItemTable(connection))
-        try checkItems(copies, connection)
+        try checkItems(copies, connection, progress)
     }
 
     private mutating func checkIntegrity(_ connection: Connection) throws {
@@ -120,7 +121,9 @@ struct ContentExamination {
         }
     }
 
-    private mutating func checkItems(_ copies: [Data?], _ connection: Connection) throws {
+    private mutating func checkItems(
+        _ copies: [Data?], _ connection: Connection, _ progress: (Int) -> Void
+    ) throws {
         let table = ItemTable(connection)
         let quarantined = try table.quarantineCount()
         if quarantined > 0 {
@@ -138,7 +141,7 @@ struct ContentExamination {
             guard let partial = try withoutDeviceKey(copies) else { return try noteUnopened(table) }
             stored = partial
         }
-        let items = try ItemExamination(stored.keyState, table, .values)
+        let items = try ItemExamination(stored.keyState, table, .values, progress: progress)
         note(items)
         if let index = items.index { note(index) }
         try checkHead(stored.keyState, connection)

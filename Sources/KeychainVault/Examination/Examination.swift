@@ -16,9 +16,13 @@ extension Vault {
     ///
     /// Does not protect against an attacker who puts back the vault together with the state folder, after the machine
     /// was restarted.
-    public static func examine(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) -> [Finding] {
+    ///
+    /// - Parameter progress: Called with the number of items that were examined so far.
+    public static func examine(
+        _ location: VaultLocation, _ settings: VaultSettings = VaultSettings(), progress: (Int) -> Void = { _ in }
+    ) -> [Finding] {
         var examination = Examination(location: location, settings: settings)
-        examination.run()
+        examination.run(progress)
         return examination.findings
     }
 }
@@ -34,7 +38,7 @@ struct Examination {
         self.settings = settings
     }
 
-    mutating func run() {
+    mutating func run(_ progress: (Int) -> Void) {
         checkParents()
         let hasFolder = checkFolder()
         let deviceKey = checkDeviceKey()
@@ -46,7 +50,7 @@ struct Examination {
         if filesAreSafe { checkRemovedData() }
         checkReplaced()
         guard filesAreSafe, hasDatabase() else { return }
-        findings += ContentExamination.findings(location, settings, deviceKey)
+        findings += ContentExamination.findings(location, settings, deviceKey, progress)
     }
 
     mutating func note(_ check: String, _ severity: Finding.Severity, _ message: String) {

@@ -27,15 +27,21 @@ struct ItemExamination {
     /// `nil` if no item could be opened for the comparison.
     private(set) var index: IndexExamination?
 
-    init(_ keyState: KeyState, _ table: ItemTable, _ depth: Depth) throws {
+    /// - Parameter progress: Called with the number of rows so far.
+    init(
+        _ keyState: KeyState, _ table: ItemTable, _ depth: Depth, progress: (Int) -> Void = { _ in }
+    ) throws {
         guard try keyState.hasIndex else {
             locked = try table.count()
             return
         }
         let sealer = try keyState.sealer(.looking)
         var index = IndexExamination(sealer, table)
+        var count = 0
         try table.forEach(.all, depth == .values ? .all : .metadataAndKey) { row in
             try add(row, sealer, depth, &index)
+            count += 1
+            progress(count)
             return true
         }
         try index.finish()

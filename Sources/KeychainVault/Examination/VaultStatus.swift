@@ -48,7 +48,7 @@ public struct VaultStatus: Sendable {
     /// Items that only the device that stored them can open.
     public let ofAnotherDeviceCount: Int
     /// Items that do not open, or are indexed under another key than their own; they stay in place. Values are not
-    /// checked: ``Vault/examine(_:_:)`` opens them.
+    /// checked: ``Vault/examine(_:_:progress:)`` opens them.
     public let damagedCount: Int
     /// Of those, the ones that open but are indexed under another key: ``Vault/repairIndex()`` repairs that.
     public let wronglyIndexedCount: Int

@@ -27,6 +27,7 @@ extension Vault {
     ///     user.
     ///   - keepingKeys: Whether to remove it even if a secret is missing that new keys require. Then the removed secret
     ///     and an older copy of the vault still open later items.
+    ///   - progress: Called with the number of items that are sealed again.
     ///   - quarantined: Called with the number of damaged items that a step of the rotation has moved to the quarantine.
     /// - Returns: Whether the vault has new keys.
     /// - Throws: `unsupported` for the last one, or if items would be erased and `erasingItems` is false;
@@ -35,7 +36,7 @@ extension Vault {
     @discardableResult
     public func removeProtector(
         _ id: UUID, erasingItems: Bool = false, keepingKeys: Bool = false, authority secret: ProtectorSecret? = nil,
-        quarantined: (Int) -> Void = { _ in }
+        progress: (Int) -> Void = { _ in }, quarantined: (Int) -> Void = { _ in }
     ) throws(KeychainError) -> Bool {
         let authority = try self.authority(secret)
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
@@ -52,7 +53,7 @@ extension Vault {
         do throws(KeychainError) {
             try forgetUnlocking()
             guard let renewed else { return false }
-            try rotate(by: renewed, quarantined: quarantined)
+            try rotate(by: renewed, progress: progress, quarantined: quarantined)
             return true
         } catch {
             let renewal = renewed == nil ? "" : " and does not open anything that is stored from now on"

@@ -44,7 +44,10 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let backup = try UserKeychain().vault.backup(to: file, replacing: replace)
+            let vault = try UserKeychain().vault
+            let backup = try ProgressLine.counting { (progress) throws(KeychainError) in
+                try vault.backup(to: file, replacing: replace, progress: progress)
+            }
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
             for warning in backup.warnings { Output.note("Warning: " + warning) }
             guard json else { return }
@@ -93,11 +96,15 @@ extension Keychainctl {
 
         func run() throws {
             let vault = try UserKeychain().vault
-            let backup = try vault.examineBackup(file)
+            let backup = try ProgressLine.counting { (progress) throws(KeychainError) in
+                try vault.examineBackup(file, progress: progress)
+            }
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
             let secret = try checkedSecret(vault, backup)
             try confirm(vault, backup)
-            let done = try vault.restore(from: file, force: force, asShown: backup)
+            let done = try ProgressLine.counting { (progress) throws(KeychainError) in
+                try vault.restore(from: file, force: force, asShown: backup, progress: progress)
+            }
             Output.note("It is now the vault in '\(vault.location.folder)'.")
             if let replaced = done.replaced {
                 Output.note("The previous vault is kept in '\(replaced)'. Remove it when you no longer need it.")

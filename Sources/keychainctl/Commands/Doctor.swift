@@ -90,7 +90,7 @@ extension Keychainctl {
                 var settings = VaultSettings()
                 // The findings about the environment report a wrong value.
                 do throws(KeychainError) { settings = try .fromEnvironment(environment) } catch {}
-                return Vault.examine(location, settings)
+                return ProgressLine.counting { Vault.examine(location, settings, progress: $0) }
             } catch {
                 return [Finding("location", .problem, error.message)]
             }

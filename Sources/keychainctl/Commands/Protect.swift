@@ -193,13 +193,16 @@ extension Keychainctl {
                 let authority = try options.authorityForRemoval(vault)
                 // The slot may be removed although a later step failed, and another protector may then open the vault.
                 var damaged = 0
+                let progress = ProgressLine()
                 defer {
+                    progress.end()
                     QuarantineNotice.tell(damaged)
                     tell(vault, openedByItself)
                 }
                 let isRenewed = try vault.removeProtector(
                     slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority,
-                    quarantined: { damaged += $0 })
+                    progress: { progress.show($0) }, quarantined: { damaged += $0 })
+                progress.end()
                 if !isRenewed {
                     Output.note(
                         "The vault keeps its keys. The removed secret together with an older copy of the vault still opens "
