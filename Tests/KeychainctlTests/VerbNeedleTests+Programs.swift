@@ -72,7 +72,7 @@ extension VerbNeedleTests {
         """#
 
     private static let archiveVerbs = """
-        "$CTL" import 1password in/stored --json; "$CTL" import 1password in/deflated --remove-source
+        "$CTL" import 1password in/stored --json; "$CTL" import 1password in/deflated
         fails "$CTL" import 1password in/cut; "$CTL" get --server example.com
         """
 

@@ -29,8 +29,8 @@ extension Keychainctl {
                 origin, reason, name, service, server, protocol, port, path and account.
 
                 --remove-source removes the file of netrc, git-credentials or env if the keychain has \
-                every entry with the value of the file, and nobody has changed the file meanwhile. Its \
-                bytes may remain on the disk.
+                every entry with the value of the file, and nobody has changed the file meanwhile. \
+                Comments go with it. Its bytes may remain on the disk.
 
                 EXAMPLES
                   keychainctl import netrc --dry-run
@@ -130,7 +130,7 @@ extension Keychainctl {
                 replace ? .replace : keep ? .keep : .report, ImportReport(isDryRun: dryRun, isJSON: json))
             defer { run.wipe() }
             try store(run, of: records.count, keychain)
-            try finish(run, source)
+            try finish(run, source, keychain)
         }
 
         /// - Returns: `nil` for standard input.
@@ -152,7 +152,9 @@ extension Keychainctl {
             }
         }
 
-        private func finish(_ run: ImportRun, _ source: ImportSource?) throws(KeychainError) {
+        private func finish(
+            _ run: ImportRun, _ source: ImportSource?, _ keychain: UserKeychain
+        ) throws(KeychainError) {
             Output.note(summary(run))
             let isRemoving = removeSource && source != nil
             let kept = isRemoving ? " The source was not removed." : ""
@@ -168,6 +170,8 @@ extension Keychainctl {
             guard run.position > 0 else {
                 throw KeychainError(.itemNotFound, "The source has no entries, so it was not removed.")
             }
+            let isThere = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try run.isAllStillThere() }
+            guard isThere else { throw .noLongerAllThere }
             try source?.remove()
         }
 
@@ -182,4 +186,11 @@ extension Keychainctl {
             return dryRun ? text + " Nothing was changed (--dry-run)." : text
         }
     }
+}
+
+extension KeychainError {
+    fileprivate static let noLongerAllThere = KeychainError(
+        .typeMismatch,
+        "The keychain does not have all entries any more: one has replaced another, or another program has changed them. "
+            + "The source was not removed.")
 }

@@ -18,7 +18,7 @@ struct EnvFormat {
     static func records(
         _ bytes: UnsafeRawBufferPointer, service: String
     ) throws(KeychainError) -> [ImportRecord] {
-        var format = EnvFormat(bytes: try ImportText.checked(bytes), service: service)
+        var format = EnvFormat(bytes: try ImportText.checked(withoutReturns: bytes), service: service)
         while format.position < bytes.count, format.position < format.bytes.count { try format.readLine() }
         return format.records
     }

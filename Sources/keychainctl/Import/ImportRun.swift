@@ -73,6 +73,17 @@ final class ImportRun {
         position == records.count && count(.kept) + count(.skipped) + count(.failed) == 0
     }
 
+    /// Reads all entries once more: another entry of the source, or another program, may have replaced or removed one.
+    func isAllStillThere() throws(KeychainError) -> Bool {
+        for case .item(let item) in records.map(\.content) {
+            let stores = item.stores(in: keychain, accessGroup: accessGroup)
+            let values = try stores.map { (store) throws(KeychainError) in try store.read(Data.self, for: item.account)
+            }
+            guard values.contains(item.value) else { return false }
+        }
+        return true
+    }
+
     private func outcome(of record: ImportRecord) throws(KeychainError) -> Outcome {
         switch record.content {
         case .skipped(_, let reason): return (.skipped, reason)

@@ -11,9 +11,10 @@ struct ImportSource {
     private(set) var bytes: Data
     private let identity: Identity
 
-    /// What changes when somebody writes the file or replaces it.
+    /// What changes when somebody writes the file or replaces it. The time of its content can be set back, that of the file cannot.
     private struct Identity: Equatable {
-        let device, inode, size, seconds, nanoseconds: Int64
+        let device, inode, size, seconds, nanoseconds, fileSeconds, fileNanoseconds: Int64
+        let isFile: Bool
 
         init(_ status: stat) {
             (device, inode, size) = (
@@ -21,11 +22,13 @@ struct ImportSource {
                 Int64(status.st_size)
             )
             #if canImport(Darwin)
-                let time = status.st_mtimespec
+                let (time, fileTime) = (status.st_mtimespec, status.st_ctimespec)
             #else
-                let time = status.st_mtim
+                let (time, fileTime) = (status.st_mtim, status.st_ctim)
             #endif
             (seconds, nanoseconds) = (Int64(time.tv_sec), Int64(time.tv_nsec))
+            (fileSeconds, fileNanoseconds) = (Int64(fileTime.tv_sec), Int64(fileTime.tv_nsec))
+            isFile = status.st_mode & S_IFMT == S_IFREG
         }
     }
 
@@ -39,7 +42,7 @@ struct ImportSource {
         bytes = try Self.read(descriptor, name)
         identity = try Self.identity(descriptor, name)
         // A pipe has no size and no time of its own.
-        guard path == nil || before.size == 0 || before == identity else {
+        guard !before.isFile || before == identity else {
             bytes.wipe()
             throw KeychainError(.busy, "'\(name)' was changed while it was read. Nothing was imported. Try again.")
         }
@@ -75,7 +78,12 @@ struct ImportSource {
                 "All entries were imported, but '\(path)' has changed since it was read, so it was not removed. "
                     + "Import it again.")
         }
-        guard unlink(path) == 0 else { throw Self.failure("remove", path, errno) }
+        guard unlink(path) == 0 else {
+            let cause = String(cString: strerror(errno))
+            throw KeychainError(
+                .inputOutput, "All entries were imported, but '\(path)' could not be removed: \(cause).")
+        }
+        Output.note("Removed '\(path)'.")
     }
 
     // MARK: - Reading

@@ -32,6 +32,19 @@ enum ImportText {
         return bytes.starts(with: byteOrderMark) ? UnsafeRawBufferPointer(rebasing: bytes[3...]) : bytes
     }
 
+    /// The text of a format whose lines never end with a carriage return alone. A comment would end there, or go on, depending on who reads it.
+    ///
+    /// - Throws: Also if there is a carriage return without a line feed after it.
+    static func checked(withoutReturns bytes: UnsafeRawBufferPointer) throws(KeychainError) -> UnsafeRawBufferPointer {
+        try forEachLine(bytes) { (line) throws(KeychainError) in
+            guard let first = line.bytes.firstIndex(of: UInt8(ascii: "\r")) else { return }
+            guard first == line.bytes.endIndex - 1 else {
+                throw .unreadable(line: line.number, "It contains a carriage return.")
+            }
+        }
+        return try checked(bytes)
+    }
+
     /// The lines of checked text, without a final carriage return.
     static func lines(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportLine] {
         var lines: [ImportLine] = []

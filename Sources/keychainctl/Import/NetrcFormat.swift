@@ -30,7 +30,8 @@ struct NetrcFormat {
     static func records(
         _ bytes: UnsafeRawBufferPointer, protocol usual: InternetProtocol = .https
     ) throws(KeychainError) -> [ImportRecord] {
-        var format = NetrcFormat(words: NetrcWords(bytes: try ImportText.checked(bytes)), usualProtocol: usual)
+        let text = try ImportText.checked(withoutReturns: bytes)
+        var format = NetrcFormat(words: NetrcWords(bytes: text), usualProtocol: usual)
         try format.read()
         return format.records
     }
