@@ -114,7 +114,35 @@ struct RingLimitsTests {
         #expect(fleet.log.entries.count == before + Bounds.entriesOfOther)
     }
 
+    // MARK: - Numbers of epochs
+
+    /// Such an entry does not count. It must not make those of others void.
+    @Test(arguments: [3, 1000, UInt32.max])
+    func removal_ofAMemberThatHasBegunAnEpochOfAnyNumber_isMade(number: UInt32) throws {
+        var fleet = try Fleet(3)
+        let start = EpochStart(number: number, commitment: EpochKeys.commitment(to: Randomness().key()))
+        fleet.log.insert([try fleet.entry(.rotate(start), by: 2)])
+        let removals = [Removal(member: fleet.ids[2], cuts: [:])]
+        _ = try fleet.log.remove(removals, fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        #expect(!fleet.isActive(2))
+        #expect(fleet.log.ring.current.number == 2 && !fleet.log.ring.needsRotation)
+        // A removed one cannot either.
+        fleet.log.insert([try fleet.entry(.rotate(start), by: 2)])
+        _ = try fleet.log.rotate(fleet.ringKeys, author: fleet.ids[1], signer: fleet.keys[1])
+        #expect(fleet.log.ring.current.number > 2 && !fleet.log.ring.needsRotation)
+    }
+
     // MARK: - More tips than an entry follows
+
+    /// The current keys are of one that is not among the first last entries.
+    @Test func newKeys_amongTooManyTips_areTheCurrentOnes() throws {
+        for _ in 0..<8 {
+            var fleet = try wideFleet()
+            _ = try fleet.log.rotate(fleet.ringKeys, author: fleet.ids[1], signer: fleet.keys[1])
+            _ = try fleet.log.rotate(fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+            #expect(fleet.log.ring.current.number == 3)
+        }
+    }
 
     /// - Returns: A ring of which 256 entries of its second member are the last, none of which follows another one.
     private func wideFleet() throws -> Fleet {

@@ -41,7 +41,7 @@ extension RingLog {
         -> RingChange
     {
         let root = random.key()
-        let highest = ring.epochs.keys.map(\.number).max() ?? 0
+        let highest = highestEpoch(before: parents(of: author))
         guard highest < .max else { throw .tooLarge }
         let start = EpochStart(number: highest + 1, commitment: EpochKeys.commitment(to: root))
         let entry = try append(.rotate(start), author: author, signer: signer)

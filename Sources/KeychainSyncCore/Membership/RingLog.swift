@@ -262,12 +262,33 @@ package struct RingLog: Sendable {
 
     /// What the next entry of an author follows. If there are too many tips, it follows at least what came before it of the same author:
     /// otherwise it might not know that its author was added, or void what its author has just done.
-    private func parents(of author: MemberID) -> [EntryHash] {
+    func parents(of author: MemberID) -> [EntryHash] {
         guard countingTips.count > Bounds.tips else { return tips }
         let own = ring.counted.filter { entries[$0]?.author == author }
         let basis = own.isEmpty ? ring.counted.filter { entries[$0]?.action.card?.id == author } : own
         guard let last = basis.max(by: { (depth[$0] ?? 0, $0) < (depth[$1] ?? 0, $1) }) else { return tips }
-        return ([last] + countingTips.filter { $0 != last }.prefix(Bounds.tips - 1)).sorted()
+        // New keys have to come after the current ones.
+        let epoch = ring.counted.filter { entries[$0]?.action.epoch?.number == ring.current.number }
+            .filter { $0.short() == ring.current.entry }
+        let needed = epoch.union([last])
+        return (needed + countingTips.filter { !needed.contains($0) }.prefix(Bounds.tips - needed.count)).sorted()
+    }
+
+    /// The number of the last epoch among some entries and what they follow. An epoch whose number is not one more than the highest before
+    /// it has no number: anybody who was a member can make one with any.
+    func highestEpoch(before last: [EntryHash]) -> UInt32 {
+        var (past, next) = (Set<EntryHash>(), last)
+        while let hash = next.popLast() {
+            if let entry = entries[hash], past.insert(hash).inserted { next += entry.parents }
+        }
+        var highest: [EntryHash: UInt32] = [:]
+        for hash in past.sorted(by: { depth[$0] ?? 0 < depth[$1] ?? 0 }) {
+            guard let entry = entries[hash] else { continue }
+            let known = entry.parents.compactMap { highest[$0] }.max() ?? 0
+            let own = entry.action.epoch?.number
+            highest[hash] = own == known &+ 1 || hash == id ? own ?? known : known
+        }
+        return highest.values.max() ?? 0
     }
 
     private static func followers(_ offered: [EntryHash: RingEntry]) -> [EntryHash: [EntryHash]] {
