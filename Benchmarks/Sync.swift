@@ -14,7 +14,7 @@ func measureSync(parent: String) async throws {
     try await measureSync(parent, "sync over a local folder") { try BenchPlace(folder: $0) }
     #if Etcd
         guard let program = BenchEtcd.program else {
-            return print("sync over etcd was not measured: etcd is not installed (Debian: etcd-server)")
+            return print("sync over etcd was not measured: not installed (Debian: etcd-server, etcd-client)")
         }
         try await measureSync(parent, "sync over etcd, one node") { try BenchPlace(etcd: BenchEtcd(program, $0)) }
     #else

@@ -13,7 +13,8 @@
         private let port: Int
         private var connection: Int32 = -1
 
-        static var program: String? { installed("etcd") }
+        /// `nil` if etcd or what reads its size is not installed.
+        static var program: String? { installed("etcdctl") == nil ? nil : installed("etcd") }
 
         private static func installed(_ name: String) -> String? {
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")

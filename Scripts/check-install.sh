@@ -196,8 +196,9 @@ values_are_completed() { # shell
 offers() { # shell, the end of the command line, the words to be offered, sorted
     local words status=0
     rm -f "$scratch/offered"
-    LINE="keychainctl $2" OFFERED=$scratch/offered SHARE=$there/share HOME=$scratch/$1.home PATH="$there/bin:$PATH" \
-        KEYCHAIN_ANCHORS=file TERM=dumb timeout 60 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+    # Without the variables of the user, whose vault it would read.
+    env -i LINE="keychainctl $2" OFFERED="$scratch/offered" SHARE="$there/share" HOME="$scratch/$1.home" PATH="$there/bin:$PATH" \
+        KEYCHAIN_ANCHORS=file TERM=dumb LANG=C.UTF-8 timeout 60 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
         bash -c "$("complete_in_$1")" </dev/null >"$scratch/words" 2>&1 || status=$?
     words=$(cut -f 1 "$scratch/offered" 2>/dev/null | sort -u) || status=$?
     [[ $status == 0 && $words == "$3" ]] || fail "$1 completes '$2' as: $words ($(cat "$scratch/words"))"

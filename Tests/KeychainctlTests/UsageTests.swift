@@ -131,7 +131,7 @@ struct UsageTests {
             let long = text.split(separator: "\n").filter { $0.count > 80 }
             #expect(long.isEmpty, "\(verb)")
             #expect(!text.contains("\n      keychainctl"), "\(verb)")
-            // A line that was wrapped begins at the margin, and would be another command to whom copies it.
+            // A line that was wrapped begins at the margin, and would be another command for a person who copies it.
             let examples = (text.components(separatedBy: "EXAMPLES\n").last ?? "").components(separatedBy: "\n")
             let isWrapped = zip(examples, examples.dropFirst()).contains { line, next in
                 line.hasPrefix("  ") && !next.isEmpty && !next.hasPrefix("  ")

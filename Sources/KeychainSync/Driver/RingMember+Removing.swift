@@ -30,7 +30,7 @@ extension RingMember {
             for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
             report.add(try await exchange(tidying: true))
         } catch {
-            // Until another decision is made, this machine sends nothing else; the removal itself lies there.
+            // Until another decision is made, this machine sends nothing else; the removal itself is sent already.
             let what =
                 error == .undecidedRing
                 ? "The removal is made and sent."

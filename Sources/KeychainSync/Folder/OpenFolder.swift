@@ -200,7 +200,7 @@ final class OpenFolder {
         throw .system("remove", path + "/" + name)
     }
 
-    /// Removes the folder of one member or snapshot if nothing is in it. A machine that uses it at the same time makes it again.
+    /// Removes the folder of one member, snapshot, epoch or invitation if nothing is in it. A machine that uses it at the same time makes it again.
     func removeIfEmpty() {
         guard let parent, depth == Self.depthOfFolders else { return }
         unlinkat(parent.descriptor, name, AT_REMOVEDIR)

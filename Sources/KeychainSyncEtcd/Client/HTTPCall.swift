@@ -146,8 +146,11 @@
         /// A server that does not accept a certificate may say so after the handshake. Anything else is damage on the way.
         fileprivate var failure: TryFailure {
             guard case .sslError(let errors) = self else { return .silent }
-            // The text of an error ends with a name such as SSLV3_ALERT_BAD_CERTIFICATE.
-            let words = Set(errors.flatMap { $0.description.split { !$0.isLetter } })
+            // The text of an error has a name such as SSLV3_ALERT_BAD_CERTIFICATE after its last colon, up to the place in the source.
+            let names = errors.compactMap { error in
+                error.description.split(separator: " ").prefix { $0 != "at" }.last?.split(separator: ":").last
+            }
+            let words = Set(names.flatMap { $0.split { !$0.isLetter } })
             let isRefused = !words.isDisjoint(with: ["CERTIFICATE", "CA", "DENIED", "HANDSHAKE"])
             return isRefused ? .untrusted : .silent
         }

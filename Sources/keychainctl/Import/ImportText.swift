@@ -34,7 +34,7 @@ enum ImportText {
 
     /// The text of a format whose lines never end with a carriage return alone. A comment would end there, or go on, depending on who reads it.
     ///
-    /// - Throws: Also if there is a carriage return without a line feed after it.
+    /// - Throws: Also if there is a carriage return that does not end a line of the file.
     static func checked(withoutReturns bytes: UnsafeRawBufferPointer) throws(KeychainError) -> UnsafeRawBufferPointer {
         try forEachLine(bytes) { (line) throws(KeychainError) in
             guard let first = line.bytes.firstIndex(of: UInt8(ascii: "\r")) else { return }

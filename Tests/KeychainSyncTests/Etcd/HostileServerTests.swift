@@ -12,6 +12,7 @@
     @testable import KeychainSyncCore
     @testable import KeychainSyncEtcd
 
+    @Suite(.timeLimit(.minutes(20)))
     struct HostileServerTests {
         private static let ring = RingID(Data(repeating: 7, count: 32))
 
