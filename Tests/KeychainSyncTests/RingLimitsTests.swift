@@ -132,6 +132,18 @@ struct RingLimitsTests {
         #expect(fleet.log.ring.current.number > 2 && !fleet.log.ring.needsRotation)
     }
 
+    @Test func newKeys_ofARingThatBeganWithAnotherNumber_count() throws {
+        let keys = DeviceKeys.make()
+        let card = MemberCard(role: .device, keys: try keys.publicKeys(), name: "0")
+        let start = EpochStart(number: 5, commitment: EpochKeys.commitment(to: Randomness().key()))
+        let entry = try RingEntry(ring: .zero, parents: [], author: card.id, action: .found(card, start))
+            .signed(by: keys)
+        var log = try RingLog(founding: entry)
+        let ringKeys = RingKeys(secret: Randomness().key(), ring: log.id)
+        let change = try log.rotate(ringKeys, author: card.id, signer: keys)
+        #expect(change.entries.allSatisfy { log.ring.counted.contains($0.hash) })
+    }
+
     // MARK: - More tips than an entry follows
 
     /// The current keys are of one that is not among the first last entries.

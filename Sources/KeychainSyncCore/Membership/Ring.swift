@@ -127,6 +127,11 @@ package struct Ring: Sendable {
     }
 }
 
+extension EpochStart {
+    /// The number of an epoch is one more than the highest that its author knew.
+    func follows(_ highest: UInt32) -> Bool { number == highest &+ 1 }
+}
+
 extension RingAction {
     var card: MemberCard? {
         switch self {

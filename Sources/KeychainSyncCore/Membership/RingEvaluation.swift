@@ -101,13 +101,13 @@ struct RingEvaluation {
         }
     }
 
-    /// The number of an epoch is one more than the highest that its author knew.
+    /// See ``EpochStart/follows(_:)``.
     private mutating func voidWrongEpochs(_ parents: [[Int]]) {
         var highest = [UInt32](repeating: 0, count: entries.count)
         for (index, entry) in entries.enumerated() {
             highest[index] = parents[index].map { highest[$0] }.max() ?? 0
             guard let start = entry.action.epoch else { continue }
-            if start.number == highest[index] &+ 1 {
+            if start.follows(highest[index]) {
                 highest[index] = start.number
             } else if index > 0 {
                 verdicts[index] = .void

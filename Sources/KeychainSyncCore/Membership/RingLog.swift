@@ -274,8 +274,8 @@ package struct RingLog: Sendable {
         return (needed + countingTips.filter { !needed.contains($0) }.prefix(Bounds.tips - needed.count)).sorted()
     }
 
-    /// The number of the last epoch among some entries and what they follow. An epoch whose number is not one more than the highest before
-    /// it has no number: anybody who was a member can make one with any.
+    /// The highest number of an epoch among some entries and what they follow. Numbers that do not follow others are left out, as in the
+    /// evaluation: anybody who was a member can make an entry with any.
     func highestEpoch(before last: [EntryHash]) -> UInt32 {
         var (past, next) = (Set<EntryHash>(), last)
         while let hash = next.popLast() {
@@ -285,8 +285,8 @@ package struct RingLog: Sendable {
         for hash in past.sorted(by: { depth[$0] ?? 0 < depth[$1] ?? 0 }) {
             guard let entry = entries[hash] else { continue }
             let known = entry.parents.compactMap { highest[$0] }.max() ?? 0
-            let own = entry.action.epoch?.number
-            highest[hash] = own == known &+ 1 || hash == id ? own ?? known : known
+            let start = entry.action.epoch
+            highest[hash] = start?.follows(known) == true ? start?.number : known
         }
         return highest.values.max() ?? 0
     }

@@ -170,9 +170,19 @@ extension Keychainctl {
             guard run.position > 0 else {
                 throw KeychainError(.itemNotFound, "The source has no entries, so it was not removed.")
             }
-            let isThere = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try run.isAllStillThere() }
-            guard isThere else { throw .noLongerAllThere }
+            guard try isAllStillThere(run, keychain) else { throw .noLongerAllThere }
             try source?.remove()
+        }
+
+        private func isAllStillThere(_ run: ImportRun, _ keychain: UserKeychain) throws(KeychainError) -> Bool {
+            do throws(KeychainError) {
+                return try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try run.isAllStillThere() }
+            } catch {
+                throw KeychainError(
+                    error.reason,
+                    "\(error.message) All entries were imported. They could not be read again, so the source was not removed."
+                )
+            }
         }
 
         private func summary(_ run: ImportRun) -> String {

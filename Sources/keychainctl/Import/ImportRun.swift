@@ -76,10 +76,11 @@ final class ImportRun {
     /// Reads all entries once more: another entry of the source, or another program, may have replaced or removed one.
     func isAllStillThere() throws(KeychainError) -> Bool {
         for case .item(let item) in records.map(\.content) {
-            let stores = item.stores(in: keychain, accessGroup: accessGroup)
-            let values = try stores.map { (store) throws(KeychainError) in try store.read(Data.self, for: item.account)
+            var isThere = false
+            for store in item.stores(in: keychain, accessGroup: accessGroup) where !isThere {
+                isThere = try store.read(Data.self, for: item.account) == item.value
             }
-            guard values.contains(item.value) else { return false }
+            guard isThere else { return false }
         }
         return true
     }

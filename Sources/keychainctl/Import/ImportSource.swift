@@ -79,9 +79,8 @@ struct ImportSource {
                     + "Import it again.")
         }
         guard unlink(path) == 0 else {
-            let cause = String(cString: strerror(errno))
-            throw KeychainError(
-                .inputOutput, "All entries were imported, but '\(path)' could not be removed: \(cause).")
+            let failure = Self.failure("remove", path, errno)
+            throw KeychainError(failure.reason, "All entries were imported. " + failure.message)
         }
         Output.note("Removed '\(path)'.")
     }

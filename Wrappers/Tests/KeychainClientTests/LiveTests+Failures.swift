@@ -109,8 +109,10 @@ extension LiveTests {
                 await Task.yield()
             }
         }
-        for call in calls { _ = await call.result }
+        var succeeded = 0
+        for call in calls { if (try? await call.value) != nil { succeeded += 1 } }
         releasing.cancel()
+        #expect(succeeded > 0)
     }
 
     /// All closures, none of which fails.
