@@ -342,6 +342,37 @@ extension RingMemberTests {
         #expect(exchanges.withLock { $0 } < 10)
     }
 
+    /// Between the last transaction of an exchange and the moment when the watch waits again, others write.
+    @Test func change_madeAfterTheLastTransactionOfAnExchange_isNews() async throws {
+        let (laptop, _) = try await pair()
+        try laptop.add("a", String(repeating: "x", count: 17_000_000))
+        #expect(laptop.member.hasNews)
+        try await laptop.exchange()
+        #expect(!laptop.member.hasNews, "What an exchange had to leave would lead to the next one.")
+        try laptop.add("b", "1")
+        #expect(laptop.member.hasNews)
+    }
+
+    @Test func versionRestored_byAnotherProcess_isSentByTheOneThatWatches() async throws {
+        let (laptop, desktop) = try await conflict()
+        let shown = try laptop.items()
+        let hasExchanged = Guarded(false)
+        let watch = Task {
+            try await laptop.member.watch { outcome in
+                if case .success = outcome { hasExchanged.withLock { $0 = true } }
+            }
+        }
+        defer { watch.cancel() }
+        try await yieldUntil("it has exchanged") { hasExchanged.withLock { $0 } }
+        let other = RingMember(laptop.vault)
+        let hidden = try #require(try await other.versions(includingKept: false).first { $0.state == .concurrent })
+        try await other.restore(hidden.id)
+        try await eventually {
+            try await desktop.exchange()
+            return try desktop.items() != shown && desktop.items() == laptop.items()
+        }
+    }
+
     @Test func watch_ofALockedVault_waitsUntilItIsUnlocked() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.lock()

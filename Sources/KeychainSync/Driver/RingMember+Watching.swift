@@ -22,12 +22,8 @@ extension RingMember {
     ) async throws(KeychainError) {
         try await checkIsInRing()
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // An exchange is a write too, and must not lead to the next one: neither by what it did, nor by what it had to leave.
-        let left = Guarded<OutboxMark?>(nil)
-        // A vault that cannot be read has nothing to send; the next change asks again.
-        let mark: @Sendable () -> OutboxMark? = { [vault] in try? vault.outboxMark }
-        let observation = try vault.observe {
-            if let mark = mark(), mark != left.withLock({ $0 }) { signal.yield() }
+        let observation = try vault.observe { [self] in
+            if hasNews { signal.yield() }
         }
         defer { withExtendedLifetime(observation) {} }
         // Machines that are idle also say what they have, and notice that another one is silent.
@@ -56,8 +52,22 @@ extension RingMember {
                 pause = min(pause * 2, pauses.longest)
                 signal.yield()
             }
-            let rest = mark()
-            left.withLock { $0 = rest }
+        }
+    }
+
+    /// Whether the vault may have something to send.
+    ///
+    /// An exchange is a write too, and must not lead to the next one: neither by what it did, nor by what it had to leave. Both are
+    /// known from its transactions, since between the last of these and a look at the vault others write.
+    var hasNews: Bool {
+        do throws(KeychainError) {
+            if let mark = try vault.outboxMark, mark != left.withLock({ $0 }) { return true }
+            // Another process has collected a change, and may have ended without sending it.
+            guard try vault.ringPart(RingState.generationName) != known?.generation else { return false }
+            return try vault.hasRingPart(beginningWith: PartName.outgoingFirst)
+        } catch {
+            // The exchange tells why the vault cannot be read, and tries again.
+            return true
         }
     }
 

@@ -20,6 +20,8 @@ package final class RingMember: Sendable {
     private let clock: @Sendable () -> UInt64
     /// The state that this process last read or wrote.
     private let state = Guarded<RingState?>(nil)
+    /// What the last step of this process had to leave in the vault's outbox.
+    let left = Guarded<OutboxMark?>(nil)
     /// Why the last exchange by this process failed, if the vault could not store that.
     let unstoredFailure = Guarded<RingFailure?>(nil)
 
@@ -65,7 +67,7 @@ package final class RingMember: Sendable {
         let known = state.withLock { $0 }
         // Keys and values pass through memory that other modules free as it is.
         defer { scrubResidue() }
-        let step = try vault.inRing { (transaction) throws(KeychainError) in
+        let (step, left) = try vault.inRing { (transaction) throws(KeychainError) in
             guard let old = try RingState.load(transaction, known: known) else { throw .notInRing }
             var (new, items) = (old, ItemExchange(transaction, now, hidden: old.hidden))
             var effects = new.noticeRestoration(try transaction.incarnation(), at: now)
@@ -93,8 +95,10 @@ package final class RingMember: Sendable {
             new.notices.unlistedSnapshots = new.replica.unlistedSnapshots
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
             try new.store(transaction, since: old)
-            return Step(effects: effects, findings: findings, applied: items.applied, taken: taken, state: new)
+            let step = Step(effects: effects, findings: findings, applied: items.applied, taken: taken, state: new)
+            return (step, try transaction.outboxMark())
         }
+        self.left.withLock { $0 = left }
         state.withLock { $0 = step.state }
         return step
     }

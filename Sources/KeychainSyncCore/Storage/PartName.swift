@@ -28,6 +28,9 @@ extension PartName {
         case entry, wrap, log, own, waiting, record, outgoing, snapshot, head, refusal
     }
 
+    /// With this byte the name of each ``outgoing(_:)`` begins.
+    package static let outgoingFirst = Kind.outgoing.rawValue
+
     /// A byte for the kind, followed by the identifier: at most 129 bytes.
     package var bytes: Data {
         var writer = ByteWriter(capacity: 40)

@@ -137,6 +137,10 @@ struct SyncTables {
         try connection.blob(Statements.part, [.blob(name)])
     }
 
+    func hasPart(beginningWith first: UInt8) throws -> Bool {
+        try connection.number(Statements.partBeginningWith, [.blob(Data([first])), .blob(Data([first + 1]))]) != nil
+    }
+
     // MARK: - All rows
 
     func count() throws -> UInt64 {
@@ -171,5 +175,6 @@ struct SyncTables {
         static let idOfRow = SQL.kept("SELECT id FROM sync_item WHERE item = ?")
         static let names = SQL.kept("SELECT item, id FROM sync_item WHERE item = ? OR id = ?")
         static let part = SQL.kept("SELECT bytes FROM sync_state WHERE name = ?")
+        static let partBeginningWith = SQL.kept("SELECT 1 FROM sync_state WHERE name >= ? AND name < ? LIMIT 1")
     }
 }

@@ -105,6 +105,9 @@ package struct RingTransaction {
         }
     }
 
+    /// ``Vault/outboxMark``, within this transaction.
+    package func outboxMark() throws(KeychainError) -> OutboxMark? { try translating { try tables.mark() } }
+
     /// How many there are, without looking at them.
     package func outgoingCount() throws(KeychainError) -> Int { try translating { try tables.outgoing().count } }
 

@@ -40,6 +40,16 @@ extension Vault {
         }
     }
 
+    /// Whether the stored state has a part whose name begins with `first`. Takes no lock, and needs no key.
+    package func hasRingPart(beginningWith first: UInt8) throws(KeychainError) -> Bool {
+        try undisturbed { (session) throws(KeychainError) in
+            guard let session, session.isInRing else { return false }
+            return try DatabaseFailure.translating(location.databaseFile) {
+                try session.reader.use { try SyncTables($0).hasPart(beginningWith: first) }
+            }
+        }
+    }
+
     /// Runs `body` in one durable transaction, as the only writer of all processes. If it throws, nothing has changed. It is no use of
     /// an unlocked vault: what other machines do keeps none open.
     ///
