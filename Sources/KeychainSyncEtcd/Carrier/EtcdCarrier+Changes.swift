@@ -13,9 +13,10 @@
             let (stream, hints) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let watch = Task { [self] in
                 let progress = Guarded(WatchProgress())
-                var (failures, pause) = (0, timing.pauses.first)
+                var (failures, pause, end) = (0, timing.pauses.first, End.again)
                 while !Task.isCancelled {
-                    let end = await follow(progress, client.endpoint(failures), hints)
+                    progress.withLock { $0.begin(isHinting: end != .silent) }
+                    end = await follow(progress, client.endpoint(failures), hints)
                     if end == .silent { continue }
                     (failures, pause) = end == .again ? (0, timing.pauses.first) : (failures + 1, pause)
                     do { try await Task.sleep(for: pause * Double.random(in: 0.5...1.5)) } catch { break }
@@ -38,8 +39,7 @@
         private func follow(
             _ progress: Guarded<WatchProgress>, _ endpoint: EtcdEndpoint, _ hints: AsyncStream<Void>.Continuation
         ) async -> End {
-            progress.withLock { $0.begin() }
-            return await withTaskGroup(of: End.self) { group in
+            await withTaskGroup(of: End.self) { group in
                 group.addTask { [self] in await read(progress, endpoint, hints) }
                 group.addTask { [timing] in
                     // A connection that was lost on the way looks like one over which nothing happens.
@@ -94,6 +94,7 @@
         private(set) var heard = ContinuousClock.now
         /// Whether this connection has brought anything.
         private(set) var hasBegun = false
+        private var isHinting = true
 
         struct Step: Equatable {
             var isHint = false
@@ -103,7 +104,10 @@
             var isRefused = false
         }
 
-        mutating func begin() { (heard, hasBegun) = (.now, false) }
+        /// - Parameter isHinting: Whether each watch that begins is a hint. It is none if the last connection was only silent. Otherwise
+        ///   there may be changes without an event: those before a watch that has no `next`, also after the first one began; and after
+        ///   etcd was restored, those by which its counter has passed `next`.
+        mutating func begin(isHinting: Bool) { (heard, hasBegun, self.isHinting) = (.now, false, isHinting) }
 
         mutating func take(_ line: WatchLine) -> Step {
             // A watch that is refused is also created.
@@ -124,7 +128,7 @@
                     self.next = nil
                     return Step(isHint: true, isAgain: true)
                 }
-                return Step(goesOn: true)
+                return Step(isHint: isHinting, goesOn: true)
             }
             guard let events = result.events, !events.isEmpty else { return Step(goesOn: true) }
             if let known = next { next = max(known, revision + 1) }

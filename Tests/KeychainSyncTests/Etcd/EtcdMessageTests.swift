@@ -161,6 +161,25 @@ struct EtcdMessageTests {
             #expect(test.progress.next == 8)
         }
 
+        /// Between the first one and it, something may have happened that only it would have seen.
+        @Test func secondWatch_thatBegins_isAHintToo() throws {
+            var test = self
+            try test.begin(at: 7)
+            let step = try test.take(#"{"result":{"header":{"revision":"8"},"watch_id":"2","created":true}}"#)
+            #expect(step == WatchProgress.Step(isHint: true, goesOn: true))
+        }
+
+        /// If etcd was restored, its counter may have passed the known revision by changes of which there is no event.
+        @Test(arguments: [true, false])
+        func watch_thatBeginsAgain_isAHintUnlessTheLastConnectionWasOnlySilent(_ wasSilent: Bool) throws {
+            var test = self
+            try test.begin(at: 7)
+            test.progress.begin(isHinting: !wasSilent)
+            let step = try test.take(#"{"result":{"header":{"revision":"70"},"created":true}}"#)
+            #expect(step == WatchProgress.Step(isHint: !wasSilent, goesOn: true))
+            #expect(test.progress.next == 8)
+        }
+
         @Test func event_isAHintAndIsNotAskedForAgain() throws {
             var test = self
             try test.begin(at: 7)
