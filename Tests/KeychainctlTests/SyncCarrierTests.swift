@@ -47,8 +47,10 @@ struct SyncCarrierTests {
 
     private func sample(_ carrier: String, _ program: String = Tool.executable) throws {
         let run = try Self.run(carrier, program)
-        #expect(run.status == 0, "\(run.text)\n\(run.errors)")
-        #expect(run.text.contains(/[1-9][0-9]{2} items on each machine/), "\(run.text)")
+        // In one line, since a summary of failed tests shows only the first one.
+        let told = (run.errors + run.text).split(whereSeparator: \.isNewline).joined(separator: "; ")
+        try #require(run.status == 0, "\(told)")
+        #expect(run.text.contains(/[1-9][0-9]{2} items on each machine/), "\(told)")
         #expect(run.text.contains("Lost: 0, wrong: 0, different: 0. Conflicts that all list: 3. Faults: "))
     }
 
