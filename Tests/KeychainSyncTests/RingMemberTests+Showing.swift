@@ -353,7 +353,8 @@ extension RingMemberTests {
         #expect(laptop.member.hasNews)
     }
 
-    @Test func versionRestored_byAnotherProcess_isSentByTheOneThatWatches() async throws {
+    @Test(arguments: [true, false])
+    func versionRestored_whileTheMachineWatches_isSent(_ isByAnotherProcess: Bool) async throws {
         let (laptop, desktop) = try await conflict()
         let shown = try laptop.items()
         let hasExchanged = Guarded(false)
@@ -364,7 +365,7 @@ extension RingMemberTests {
         }
         defer { watch.cancel() }
         try await yieldUntil("it has exchanged") { hasExchanged.withLock { $0 } }
-        let other = RingMember(laptop.vault)
+        let other = isByAnotherProcess ? RingMember(laptop.vault) : laptop.member
         let hidden = try #require(try await other.versions(includingKept: false).first { $0.state == .concurrent })
         try await other.restore(hidden.id)
         try await eventually {

@@ -37,8 +37,8 @@ extension RingMember {
             do throws(KeychainError) {
                 tell(.success(try await exchange()))
                 pause = pauses.first
-                // Its last steps have collected a change that came too late to be sent, and the outbox no longer shows it.
-                if known?.hasUnsent ?? false { signal.yield() }
+                // Its last steps have collected a change that came too late to be sent.
+                if hasNews { signal.yield() }
                 if let state = known, state.place != carried?.place {
                     carried?.task.cancel()
                     carried = (state.place, Self.forward(try carrier(of: state), signal))
@@ -57,13 +57,12 @@ extension RingMember {
 
     /// Whether the vault may have something to send.
     ///
-    /// An exchange is a write too, and must not lead to the next one: neither by what it did, nor by what it had to leave. Both are
-    /// known from its transactions, since between the last of these and a look at the vault others write.
+    /// An exchange is a write too, and must not lead to the next one by what it had to leave. That is known from its own transaction,
+    /// since between the last of these and a look at the vault others write. Any step, of this process or of another one, may have
+    /// collected a change without sending it.
     var hasNews: Bool {
         do throws(KeychainError) {
             if let mark = try vault.outboxMark, mark != left.withLock({ $0 }) { return true }
-            // Another process has collected a change, and may have ended without sending it.
-            guard try vault.ringPart(RingState.generationName) != known?.generation else { return false }
             return try vault.hasRingPart(beginningWith: PartName.outgoingFirst)
         } catch {
             // The exchange tells why the vault cannot be read, and tries again.
