@@ -18,7 +18,9 @@
                     progress.withLock { $0.begin(isHinting: end != .silent) }
                     end = await follow(progress, client.endpoint(failures), hints)
                     if end == .silent { continue }
-                    (failures, pause) = end == .again ? (0, timing.pauses.first) : (failures + 1, pause)
+                    failures = end == .again ? 0 : failures + 1
+                    // A watch that had begun is over the former failures.
+                    if progress.withLock({ $0.hasBegun }) { pause = timing.pauses.first }
                     do { try await Task.sleep(for: pause * Double.random(in: 0.5...1.5)) } catch { break }
                     pause = min(pause * 2, timing.pauses.longest)
                 }

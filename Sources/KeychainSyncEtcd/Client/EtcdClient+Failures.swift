@@ -11,7 +11,7 @@
             case .unreachable:
                 CarrierFailure(
                     .unavailable, "\(node) accepts no connections. Is etcd running there? Unsent changes are kept.")
-            case .silent:
+            case .silent, .unconnected:
                 CarrierFailure(
                     .unavailable,
                     "\(node) does not answer, or has no leader. Check the nodes with 'etcdctl endpoint status'. Unsent changes are kept."

@@ -14,6 +14,8 @@
     enum TryFailure: Error, Equatable {
         /// Nobody accepts connections there.
         case unreachable
+        /// No connection was made in time.
+        case unconnected
         /// Not in time, or not to the end.
         case silent
         /// One of both sides does not accept the certificate of the other.
@@ -121,13 +123,21 @@
             case let error as NIOSSLError: error.failure
             case let error as BoringSSLError: error.failure
             case is NIOSSLExtraError: .untrusted
+            case let error as NIOConnectionError where error.isLate: .unconnected
             case is NIOConnectionError, is SocketAddressError: .unreachable
             case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
                 .unreachable
-            case let error as HTTPClientError where error == .connectTimeout: .unreachable
+            case let error as HTTPClientError where error == .connectTimeout: .unconnected
             case is HTTPParserError: .notEtcd
             default: .silent
             }
+        }
+    }
+
+    extension NIOConnectionError {
+        /// Whether an address did not answer in time. It may, if it is asked again.
+        fileprivate var isLate: Bool {
+            connectionErrors.contains { if case ChannelError.connectTimeout = $0.error { true } else { false } }
         }
     }
 

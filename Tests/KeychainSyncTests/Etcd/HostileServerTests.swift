@@ -223,6 +223,17 @@
             #expect(failure?.message.contains("accepts no connections") == true)
         }
 
+        /// A machine that is busy must not be taken for one that runs no etcd: three such answers would end the call.
+        @Test func serverThatBeginsNoTLS_isSaidNotToAnswer() async throws {
+            let server = try HostileServer { $0.awaitEnd() }
+            var timing = HostileServer.patience
+            timing.whole = .milliseconds(1)
+            let place = EtcdPlace(endpoints: try EtcdPlace.endpoints("https://127.0.0.1:\(server.port)"))
+            let failure = await Self.failure(try EtcdKind(timing).carrier(of: Self.ring, at: place.place))
+            #expect(failure?.reason == .unavailable)
+            #expect(failure?.message.contains("does not answer, or has no leader") == true, "\(failure?.message ?? "")")
+        }
+
         @Test func filesThatAreMissing_areNamed() async throws {
             var place = EtcdPlace(endpoints: try EtcdPlace.endpoints("https://127.0.0.1:1"))
             place.authorities = "/nowhere/ca.pem"
