@@ -33,6 +33,10 @@ struct Machine {
         member = RingMember(vault, kinds: kinds, clock: clock)
     }
 
+    init(_ name: String, _ vault: Vault, kinds: [any CarrierKind]) {
+        (self.name, self.vault, member) = (name, vault, RingMember(vault, kinds: kinds))
+    }
+
     /// Its exchanges take as long as they need: the clock stands still.
     var sync: KeychainSync { KeychainSync(member, clock: TestClock()) }
 

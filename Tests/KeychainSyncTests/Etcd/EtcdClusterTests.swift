@@ -87,8 +87,8 @@
             let (laptop, desktop) = (try vault("laptop"), try vault("desktop"))
             try laptop.add("a", "1")
             let (sync, other) = (
-                try KeychainSync(vault: laptop.vault, ways: [.etcd]),
-                try KeychainSync(vault: desktop.vault, ways: [.etcd])
+                try KeychainSync(vault: laptop.vault, ways: [.patientEtcd]),
+                try KeychainSync(vault: desktop.vault, ways: [.patientEtcd])
             )
             #expect(try await sync.found(name: "laptop", at: place).isComplete)
             let code = try await sync.invite(name: "desktop")
@@ -105,7 +105,7 @@
             let node = try EtcdNode.started()
             let machine = try vault("laptop")
             let place = try SyncPlace.etcd(EtcdCluster([node.url]))
-            try await KeychainSync(vault: machine.vault, ways: [.etcd]).found(name: "laptop", at: place)
+            try await KeychainSync(vault: machine.vault, ways: [.patientEtcd]).found(name: "laptop", at: place)
             let error = await #expect(throws: KeychainError.self) { try await KeychainSync(vault: machine.vault).now() }
             #expect(error?.reason == .unsupported)
         }

@@ -98,7 +98,7 @@
 
         @Test func leaderThatIsKilled_losesNoCount() async throws {
             let cluster = try EtcdNodes()
-            let (laptop, desktop) = try await pair(cluster.place())
+            let (laptop, desktop) = try await pair(cluster.place(), Etcd.timingOfNodes)
             let leader = try cluster.leader()
             async let one = count(store(laptop), 10)
             async let other = count(store(desktop), 10)
@@ -114,16 +114,15 @@
 
         @Test func nodesWithoutAMajority_areUnavailable_andTheChangeStaysHere() async throws {
             let cluster = try EtcdNodes()
-            var timing = Etcd.timing
-            timing.whole = .seconds(3)
-            let (laptop, desktop) = try await pair(cluster.place(), timing)
+            let (laptop, desktop) = try await pair(cluster.place(), Etcd.timingOfNodes)
             for node in cluster.nodes.prefix(2) { node.signal(SIGSTOP) }
+            let impatient = laptop.impatient
             let dropped = await #expect(throws: KeychainError.self) {
-                try await store(laptop).save("1", for: "dropped")
+                try await store(impatient).save("1", for: "dropped")
             }
             #expect(dropped?.reason == .unavailable)
             let kept = await #expect(throws: KeychainError.self) {
-                try await store(laptop, keepsUnconfirmed: true).save("1", for: "kept")
+                try await store(impatient, keepsUnconfirmed: true).save("1", for: "kept")
             }
             #expect(kept?.reason == .unavailable)
             #expect(try laptop.items() == ["kept=1"])

@@ -16,17 +16,18 @@
     @Suite(.enabled(if: Etcd.isInstalled, Etcd.isMissing), .serialized)
     struct EtcdRingTests {
         private let folder: TemporaryFolder
-        private let kind = EtcdKind(Etcd.timing)
 
         init() throws { folder = try TemporaryFolder("etcd-ring") }
 
-        private func machine(_ name: String) throws -> Machine {
+        private func machine(_ name: String, _ timing: EtcdTiming = Etcd.timing) throws -> Machine {
             // Each has its own kind, as each is another process.
-            try Machine(folder.path, name, kinds: [EtcdKind(Etcd.timing)])
+            try Machine(folder.path, name, kinds: [EtcdKind(timing)])
         }
 
-        private func pair(_ place: CarrierPlace) async throws -> (Machine, Machine) {
-            let (laptop, desktop) = (try machine("laptop"), try machine("desktop"))
+        private func pair(
+            _ place: CarrierPlace, _ timing: EtcdTiming = Etcd.timing
+        ) async throws -> (Machine, Machine) {
+            let (laptop, desktop) = (try machine("laptop", timing), try machine("desktop", timing))
             _ = try await laptop.member.found(name: "laptop", at: place)
             try await laptop.admit(desktop, at: place)
             return (laptop, desktop)
@@ -69,7 +70,7 @@
 
         @Test func leaderThatIsKilledDuringExchanges_losesNothing() async throws {
             let cluster = try EtcdNodes()
-            let (laptop, desktop) = try await pair(cluster.place())
+            let (laptop, desktop) = try await pair(cluster.place(), Etcd.timingOfNodes)
             var acknowledged: [String] = []
             for number in 10..<30 {
                 try laptop.add("a\(number)", "v")
@@ -92,7 +93,7 @@
 
         @Test func nodeThatIsStopped_isPassedOver() async throws {
             let cluster = try EtcdNodes()
-            let (laptop, desktop) = try await pair(cluster.place())
+            let (laptop, desktop) = try await pair(cluster.place(), Etcd.timingOfNodes)
             cluster.nodes[0].signal(SIGSTOP)
             try laptop.add("a", "1")
             try await laptop.exchange()
@@ -102,7 +103,7 @@
 
         @Test func watchOverANodeThatIsStopped_goesOnWithAnother() async throws {
             let cluster = try EtcdNodes()
-            var timing = Etcd.timing
+            var timing = Etcd.timingOfNodes
             timing.silence = .seconds(2)
             let kind = EtcdKind(timing)
             let ring = RingID(Data(repeating: 7, count: 32))
@@ -110,7 +111,7 @@
             let hints = try await WatchedHints(carrier)
             try await hints.expect {
                 cluster.nodes[0].signal(SIGSTOP)
-                let other = try self.kind.carrier(of: ring, at: cluster.nodes[1].place())
+                let other = try EtcdKind(Etcd.timingOfNodes).carrier(of: ring, at: cluster.nodes[1].place())
                 try await yieldUntil("the others have a leader") {
                     do {
                         return try await other.publish(.segment(WriterID(5), 9), Data("x".utf8)) != .otherThere
@@ -123,13 +124,10 @@
 
         @Test func nodesWithoutAMajority_areUnavailable_andLocalWorkGoesOn() async throws {
             let cluster = try EtcdNodes()
-            let (laptop, desktop) = try await pair(cluster.place())
+            let (laptop, desktop) = try await pair(cluster.place(), Etcd.timingOfNodes)
             for node in cluster.nodes.prefix(2) { node.signal(SIGSTOP) }
             try laptop.add("a", "1")
-            var timing = Etcd.timing
-            timing.whole = .seconds(3)
-            let impatient = RingMember(
-                Vault(laptop.vault.location, laptop.vault.settings), kinds: [EtcdKind(timing)])
+            let impatient = laptop.impatient
             let error = await #expect(throws: KeychainError.self) { try await impatient.exchange() }
             #expect(error?.reason == .unavailable)
             #expect(try laptop.items() == ["a=1"])

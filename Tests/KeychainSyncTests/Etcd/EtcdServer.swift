@@ -5,6 +5,7 @@
     import Foundation
     import KeychainSync
     import KeychainTestSupport
+    import KeychainVault
     import SecretMemory
     import Testing
 
@@ -16,12 +17,19 @@
         static let isInstalled = server != nil && control != nil
         static let isMissing: Comment = "etcd or etcdctl is not installed (Debian: etcd-server, etcd-client)"
 
-        /// So that tests of failures end soon, and others do not fail on a busy machine.
-        static let timing: EtcdTiming = {
+        /// Where nodes are stopped: a silent one is left soon, and the next one is tried for long.
+        static let timingOfNodes: EtcdTiming = {
             var timing = EtcdTiming()
             timing.pauses = (.milliseconds(20), .milliseconds(200))
-            // Beside many other tests, an answer that has arrived is looked at late. A node that answers never ends a call sooner.
             timing.whole = .seconds(600)
+            return timing
+        }()
+
+        /// Where each node answers: beside many other tests, an answer that has arrived is looked at late. If it counted as lost, the call
+        /// would be made again, and have another outcome.
+        static let timing: EtcdTiming = {
+            var timing = timingOfNodes
+            timing.first = .seconds(600)
             return timing
         }()
 
@@ -129,14 +137,15 @@
             control.environment = ["ETCDCTL_API": "3"]
             let pipe = Pipe()
             (control.standardOutput, control.standardError) = (pipe, pipe)
-            try control.run(limitedTo: .seconds(120))
+            try control.run(limitedTo: .testLimit)
             let text = String(decoding: try pipe.fileHandleForReading.readAll(), as: UTF8.self)
             try control.waitForEnd()
             return (control.terminationStatus, text)
         }
 
         func done(_ arguments: String...) throws {
-            let (status, text) = try control(arguments)
+            // Its own limits are 2 s and 5 s.
+            let (status, text) = try control(["--dial-timeout=600s", "--command-timeout=600s"] + arguments)
             guard status == 0 else { throw EtcdControlFailure(description: "etcdctl \(arguments): \(text)") }
         }
 
@@ -194,6 +203,20 @@
             }
             guard let leader else { throw EtcdControlFailure(description: "no leader") }
             return leader
+        }
+    }
+
+    extension SyncWay {
+        /// `etcd`, where each node answers.
+        static let patientEtcd = SyncWay(EtcdKind(Etcd.timing))
+    }
+
+    extension Machine {
+        /// The same machine, as a process that does not try for long.
+        var impatient: Machine {
+            var timing = Etcd.timingOfNodes
+            timing.whole = .seconds(3)
+            return Machine(name, Vault(vault.location, vault.settings), kinds: [EtcdKind(timing)])
         }
     }
 
