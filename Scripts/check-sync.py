@@ -30,7 +30,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 from sync_carriers import CARRIERS
-from sync_machines import Failed, Machine, kill
+from sync_machines import LIMIT, UNAVAILABLE, Failed, Machine, kill
 
 PROJECT = Path(__file__).resolve().parent.parent
 READER = PROJECT / "Tests/FormatReader/read_vault.py"
@@ -115,16 +115,18 @@ class Run:
         first.do("sync", "init", *self.carrier.place(first), "--name", first.name)
         first.watch()
         for machine in others:
-            code = first.do("sync", "invite", "--name", machine.name)
+            code = first.insist("sync", "invite", "--name", machine.name)
             self.join(machine, code)
             machine.watch()
 
     def join(self, machine, code):
         """As a person would: tries again while the invitation has not arrived."""
-        arguments = ["sync", "join", *self.carrier.place(machine), "--wait", "5m", "--code-fd", "0"]
-        for _ in range(120):
-            result = machine.run(*arguments, text=code)
-            if b"may not have arrived yet" not in result.stderr:
+        arguments = ["sync", "join", *self.carrier.place(machine), "--wait", "10m", "--code-fd", "0"]
+        end = time.monotonic() + LIMIT
+        while True:
+            result = machine.run(*arguments, text=code, limit=2 * LIMIT)
+            is_late = b"may not have arrived yet" in result.stderr or result.returncode == UNAVAILABLE
+            if not is_late or time.monotonic() > end:
                 break
             time.sleep(0.5)
         if result.returncode:
@@ -137,7 +139,7 @@ class Run:
                 self.machines[2].set(f"{name}-{item}", "first")
                 self.expected["tool", f"{name}-{item}"] = "first"
         self.last_event = time.time()
-        self.wait_until_equal(300)
+        self.wait_until_equal(LIMIT)
 
     # MARK: - Writing, and faults
 

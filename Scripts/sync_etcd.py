@@ -137,7 +137,8 @@ class Etcd:
 
     def until(self, what, question):
         """The first answer that counts; nodes may be killed or stopped meanwhile."""
-        for _ in range(600):
+        end = time.monotonic() + 600
+        while time.monotonic() < end:
             answer = attempt(question)
             if answer:
                 return answer
@@ -177,8 +178,10 @@ class Etcd:
     def save_and_kill(self):
         node = self.leader()
         self.number += 1
-        self.control("--endpoints", node.url, "snapshot", "save", str(self.snapshot))
-        self.saved = node.revision()
+        # On a busy machine an answer takes longer than the 2 s and 5 s that etcdctl waits otherwise.
+        self.control("--endpoints", node.url, "--dial-timeout=60s", "--command-timeout=120s", "snapshot", "save",
+                     str(self.snapshot))
+        self.saved = self.until(f"etcd's node {node.name} answers", node.revision)
         node.kill()
         self.leader(*(other for other in self.nodes if other is not node))
         node.start(self.cluster, f"keychain-{self.restored}")
@@ -222,7 +225,7 @@ class Etcd:
         # Newer versions restore with another program.
         program = "etcdutl" if "restore" in arguments and shutil.which("etcdutl") else "etcdctl"
         run = subprocess.run([program, *arguments], env=CONTROL, cwd=self.root, stdin=subprocess.DEVNULL,
-                             capture_output=True, text=True, timeout=120)
+                             capture_output=True, text=True, timeout=600)
         if run.returncode:
             raise Failed(f"{program} {' '.join(arguments)}: {run.stderr.strip() or run.stdout.strip()}")
 

@@ -5,9 +5,16 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 PATH = os.environ.get("PATH", "/usr/bin:/bin")
+
+
+# Seconds for what a busy machine does at last.
+LIMIT = 600
+# The exit status of the tool where a carrier does not answer.
+UNAVAILABLE = 13
 
 
 class Failed(Exception):
@@ -53,7 +60,7 @@ class Machine:
         return result.stdout.decode()
 
     def json(self, *arguments):
-        return json.loads(self.do(*arguments, "--json"))
+        return json.loads(self.insist(*arguments, "--json"))
 
     def set(self, account, value):
         self.insist("set", "--synchronizable", "-s", "tool", "-a", account, text=value)
@@ -62,11 +69,15 @@ class Machine:
         self.insist("delete", "-s", "tool", "-a", account)
 
     def insist(self, *arguments, text=""):
-        """As a person would, with the tool. Repeats what the tool says it has not done: the vault may be busy."""
-        for _ in range(8):
+        """As a person would, with the tool. Repeats what the tool says it has not done: the vault may be busy, or a carrier late."""
+        end = time.monotonic() + LIMIT
+        while True:
             result = self.run(*arguments, text=text)
             if result.returncode == 0:
-                return
+                return result.stdout.decode()
+            if time.monotonic() > end:
+                break
+            time.sleep(0.1)
         raise Failed(f"{self.name}: {' '.join(arguments)}: {result.stderr.decode(errors='replace').strip()}")
 
     # MARK: - sync watch
@@ -94,7 +105,7 @@ class Machine:
             kill(self.watching, signal.SIGCONT)
             kill(self.watching, signal.SIGTERM)
             try:
-                self.watching.wait(20)
+                self.watching.wait(LIMIT)
             except subprocess.TimeoutExpired:
                 kill(self.watching)
                 raise Failed(f"{self.name}: sync watch did not end when it was told to") from None

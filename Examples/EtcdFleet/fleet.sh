@@ -110,7 +110,7 @@ start_nodes() {
         for ((attempts = 0; ; attempts++)); do
             if etcdctl_at "$(client_url "$node")" --command-timeout=2s endpoint health >health.log 2>&1; then break; fi
             [[ -n $(running "$node") ]] || stop "The node $node has ended; see $folder/$node.log"
-            ((attempts < 120)) || stop "The node $node does not answer; see $folder/$node.log and $folder/health.log"
+            ((attempts < 600)) || stop "The node $node does not answer; see $folder/$node.log and $folder/health.log"
             sleep 0.5
         done
     done
@@ -127,14 +127,17 @@ stop_nodes() { # nodes
             sleep 0.1
         done
         [[ -z $(running "$node") ]] || kill -KILL "$number" 2>/dev/null || true
+        # Until it has ended, it has the port.
+        while [[ -n $(running "$node") ]]; do sleep 0.1; done
         rm -f -- "$node.pid"
     done
 }
 
 # MARK: - Users and roles
 
+# On a busy computer an answer takes longer than the 2 s and 5 s that etcdctl waits otherwise.
 etcdctl_at() { # addresses, arguments
-    etcdctl --endpoints "$1" --cacert ca.pem --cert admin.pem --key admin.key "${@:2}"
+    etcdctl --dial-timeout=60s --command-timeout=120s --endpoints "$1" --cacert ca.pem --cert admin.pem --key admin.key "${@:2}"
 }
 
 control() { etcdctl_at "$(joined client_url)" "$@"; }

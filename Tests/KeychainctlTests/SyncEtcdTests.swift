@@ -66,6 +66,14 @@ struct SyncEtcdTests {
                 until etcdctl --endpoints $ETCD --command-timeout=1s endpoint health > /dev/null 2>&1; do
                   kill -0 $etcd || { cat etcd.log >&2; \(portIsTaken("etcd.log")) && exit 75; exit 99; }
                 done
+                # As a person would: tries again while a busy machine does not get an answer in time.
+                now() {
+                  local end=$(($(date +%s) + 900)) status
+                  until "$CTL" sync now; do
+                    status=$?
+                    [ $status = 13 ] && [ "$(date +%s)" -lt $end ] || return $status
+                  done
+                }
                 \(script)
                 """)
         }
@@ -90,7 +98,7 @@ struct SyncEtcdTests {
                 printf one | "$CTL" set --synchronizable -s s -a alice || exit 12
                 "$CTL" sync invite --name desktop > code || exit 13
                 HOME="$HOME/desktop" "$CTL" sync join $PLACE --wait 600s --code-fd 3 3< code 4< password & other=$!
-                while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit 14; done
+                while kill -0 $other 2> /dev/null; do now || exit 14; done
                 wait $other || exit 15
                 HOME="$HOME/desktop" "$CTL" get -s s -a alice || exit 16
                 "$CTL" sync status && "$CTL" sync status --json
@@ -108,14 +116,14 @@ struct SyncEtcdTests {
                 """
                 "$CTL" sync init --etcd $ETCD --name laptop || exit 11
                 "$CTL" sync invite --name desktop > code || exit 13
-                HOME="$HOME/desktop" "$CTL" sync join --etcd $ETCD --wait 60s --code-fd 3 3< code & other=$!
-                while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit 14; done
+                HOME="$HOME/desktop" "$CTL" sync join --etcd $ETCD --wait 600s --code-fd 3 3< code & other=$!
+                while kill -0 $other 2> /dev/null; do now || exit 14; done
                 wait $other || exit 15
                 printf one | "$CTL" set --synchronizable -s s -a alice --confirmed 10m || exit 16
-                HOME="$HOME/desktop" "$CTL" sync now || exit 17
+                HOME="$HOME/desktop" now || exit 17
                 HOME="$HOME/desktop" "$CTL" get -s s -a alice || exit 18
                 HOME="$HOME/desktop" "$CTL" delete -s s -a alice --confirmed 10m || exit 19
-                "$CTL" sync now && "$CTL" get -s s -a alice; [ $? = 3 ] || exit 20
+                now && "$CTL" get -s s -a alice; [ $? = 3 ] || exit 20
                 kill -9 $etcd; wait $etcd
                 printf two | "$CTL" set --synchronizable -s s -a bob --confirmed 10m; [ $? = 13 ] || exit 21
                 "$CTL" get -s s -a bob || exit 22
