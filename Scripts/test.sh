@@ -60,10 +60,10 @@ set_environment() {
     if [[ -x $python ]]; then export KEYCHAIN_TEST_PYTHON="$python"; fi
 }
 
-# Repeat the failures at the end, where they are easy to find in a long log.
+# Repeat the failures at the end, with what the tests say of them, where they are easy to find in a long log.
 repeat_failures() {
     printf '\n=== Failures\n'
-    grep -E '^(✘|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests failed without naming a test; see the log above."
+    grep -E '^(✘|↳|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests failed without naming a test; see the log above."
 }
 
 main "$@"
