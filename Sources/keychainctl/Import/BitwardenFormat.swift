@@ -13,7 +13,11 @@ private struct BitwardenExport: Decodable {
             var username: String?
             var password: String?
             var totp: String?
+            var fido2Credentials: [Anything]?
         }
+
+        /// What is only counted.
+        struct Anything: Decodable {}
 
         struct Field: Decodable {
             var name: String?
@@ -29,6 +33,7 @@ private struct BitwardenExport: Decodable {
         var login: Login?
         var fields: [Field]?
         var sshKey: Key?
+        var passwordHistory: [Anything]?
     }
 
     var encrypted: Bool?
@@ -66,6 +71,10 @@ enum BitwardenFormat {
         for field in item.fields ?? [] where field.type == 0 || field.type == 1 {
             login.add("field \(field.name ?? "")", field.value)
         }
+        let passkeys = item.login?.fido2Credentials?.count ?? 0
+        if passkeys > 0 { login.leftOut.append("its \(passkeys) passkey(s) are not imported") }
+        let former = item.passwordHistory?.count ?? 0
+        if former > 0 { login.leftOut.append("its \(former) former value(s) are not imported") }
         if let kind = kindWithoutImport(item.type) { login.unsupported.append("\(kind) is not imported") }
         return login.records
     }

@@ -4,7 +4,7 @@
 import Foundation
 import KeychainKit
 
-/// Which column has what. Only the columns that are named here are read.
+/// Which column has what. A column that is not named here has its content reported as left out.
 struct CSVFormat {
     /// With its article, for messages.
     let name: String
@@ -18,16 +18,22 @@ struct CSVFormat {
     var extras: [(column: String, name: String)] = []
     /// A part of the name of an item, beside the address.
     var realm: String?
+    /// Columns that say nothing of the secret, such as times. They are passed over.
+    var ignored: Set<String> = []
 
     static let keepassxc = CSVFormat(
         name: "a CSV export of KeePassXC", title: "title", mark: "group",
-        extras: [("notes", "notes"), ("totp", "one-time password")])
-    static let firefox = CSVFormat(name: "a CSV export of Firefox", mark: "httprealm", realm: "httprealm")
+        extras: [("notes", "notes"), ("totp", "one-time password")],
+        ignored: ["group", "icon", "last modified", "created"])
+    static let firefox = CSVFormat(
+        name: "a CSV export of Firefox", mark: "httprealm", realm: "httprealm",
+        ignored: ["formactionorigin", "guid", "timecreated", "timelastused", "timepasswordchanged"])
     static let chrome = CSVFormat(
         name: "a CSV export of Chrome", title: "name", mark: "name", extras: [("note", "notes")])
     static let onePassword = CSVFormat(
         name: "a CSV export of 1Password", title: "title", mark: "otpauth",
-        extras: [("notes", "notes"), ("otpauth", "one-time password")])
+        extras: [("notes", "notes"), ("otpauth", "one-time password")],
+        ignored: ["favorite", "archived", "tags"])
 
     func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
         var table = try CSVTable(bytes)
@@ -48,6 +54,8 @@ struct CSVFormat {
         login.account = row.text(columns.account)
         login.password = Data(Array(row.fields[columns.password]))
         for (column, name) in columns.extras { login.add(name, Data(Array(row.fields[column]))) }
+        let others = columns.others.count { !row.fields[$0].isEmpty }
+        if others > 0 { login.leftOut.append("\(others) column(s) that no item is made of are not imported") }
         let realm = columns.realm.map { row.text($0) } ?? ""
         return realm.isEmpty ? login.records : login.records.map { $0.in(realm) }
     }
@@ -59,6 +67,8 @@ struct CSVFormat {
         let password: Int
         let realm: Int?
         var extras: [(Int, String)] = []
+        /// Columns that are not known.
+        let others: [Int]
 
         init(_ format: CSVFormat, _ table: CSVTable) throws(KeychainError) {
             title = if let title = format.title { try table.index(title, of: format.name) } else { nil }
@@ -72,6 +82,8 @@ struct CSVFormat {
                     extras.append((index, extra.name))
                 }
             }
+            let read = [title, realm, address, account, password].compactMap { $0 } + extras.map(\.0)
+            others = table.columns.indices.filter { !read.contains($0) && !format.ignored.contains(table.columns[$0]) }
         }
     }
 }

@@ -82,9 +82,19 @@ private struct KeePassReader {
             case "Name": path = try groupPath(try string(), in: parent)
             case "Entry": try readEntry(in: path, isRemoved: isRemoved)
             case "Group": try readGroup(in: path, isRemoved: isRemoved)
+            case "Notes": try leaveOutNotes(of: path)
             default: try xml.skip()
             }
         }
+    }
+
+    /// Notes of a group belong to no entry.
+    private mutating func leaveOutNotes(of group: String) throws(KeychainError) {
+        var notes = try xml.text()
+        defer { notes.wipe() }
+        guard !notes.isEmpty else { return }
+        let origin = group.isEmpty ? "the outermost group" : "the group \(group)"
+        entries.append(ImportRecord(leavingOut: nil, "the notes of a group are not imported", origin: origin))
     }
 
     private func groupPath(_ name: String, in parent: String?) throws(KeychainError) -> String {

@@ -29,11 +29,15 @@ private struct OnePasswordExport: Decodable {
 
         struct Document: Decodable {}
 
+        /// What is only counted.
+        struct Former: Decodable {}
+
         var loginFields: [LoginField]?
         var notesPlain: String?
         var password: String?
         var sections: [Section]?
         var documentAttributes: Document?
+        var passwordHistory: [Former]?
     }
 
     struct Section: Decodable { var fields: [Field]? }
@@ -80,7 +84,9 @@ enum OnePasswordFormat {
             Result { () throws(KeychainError) in try records(ofData: bytes) }
         }
         data.wipe()
-        return try result.get()
+        let others = try archive.countOfFiles(besides: ["export.data", "export.attributes"])
+        let missing = ImportRecord(leavingOut: nil, "\(others) other file(s) are not imported", origin: "the archive")
+        return try result.get() + (others > 0 ? [missing] : [])
     }
 
     private static func records(ofData bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
@@ -101,8 +107,18 @@ enum OnePasswordFormat {
         login.password = Data(password.utf8)
         login.add("notes", item.details?.notesPlain)
         for field in item.details?.sections?.flatMap({ $0.fields ?? [] }) ?? [] { add(field, to: &login) }
+        let former = item.details?.passwordHistory?.count ?? 0
+        if former > 0 { login.leftOut.append("its \(former) former value(s) are not imported") }
+        let others = countOfOthers(fields)
+        if others > 0 { login.leftOut.append("\(others) other field(s) of the web form are not imported") }
         if item.details?.documentAttributes != nil { login.unsupported.append("its file is not imported") }
         return login.records
+    }
+
+    /// Fields that are neither the user name nor the password: further inputs of the page that was saved.
+    private static func countOfOthers(_ fields: [OnePasswordExport.Details.LoginField]) -> Int {
+        let named = ["username", "password"].compactMap { name in fields.firstIndex { $0.designation == name } }
+        return fields.indices.count { fields[$0].value?.isEmpty == false && !named.contains($0) }
     }
 
     private static func addresses(_ overview: OnePasswordExport.Overview?) -> [String] {

@@ -71,6 +71,13 @@ struct ZIPArchive {
         return try content(of: entry, at: try place(of: entry, name))
     }
 
+    /// The number of files in it that have other names. Folders do not count.
+    func countOfFiles(besides names: [String]) throws(KeychainError) -> Int {
+        try entries { name in
+            name.last != UInt8(ascii: "/") && !names.contains { name.elementsEqual($0.utf8) }
+        }.count
+    }
+
     // MARK: - Directory
 
     private struct Entry {
@@ -86,6 +93,10 @@ struct ZIPArchive {
     }
 
     private func entries(named name: String) throws(KeychainError) -> [Entry] {
+        try entries { $0.elementsEqual(name.utf8) }
+    }
+
+    private func entries(where isWanted: (Slice<UnsafeRawBufferPointer>) -> Bool) throws(KeychainError) -> [Entry] {
         var (entries, position): ([Entry], Int) = ([], directory.lowerBound)
         for _ in 0..<count {
             guard position + Self.entryLength <= directory.upperBound else { throw damaged }
@@ -94,7 +105,7 @@ struct ZIPArchive {
             let end = position + Self.entryLength + nameLength + Int(header.short(30)) + Int(header.short(32))
             guard header.long(0) == Self.directorySignature, end <= directory.upperBound else { throw damaged }
             let start = position + Self.entryLength
-            if bytes[start..<(start + nameLength)].elementsEqual(name.utf8) { entries.append(Entry(header)) }
+            if isWanted(bytes[start..<(start + nameLength)]) { entries.append(Entry(header)) }
             position = end
         }
         guard position == directory.upperBound else { throw damaged }
