@@ -46,6 +46,75 @@ struct ImportLossTests {
         #expect(!run.everything.contains("s3cret"))
     }
 
+    /// The same word is where an address has a user name, a query or a fragment.
+    private static let addresses: [(format: String, text: String, reason: String)] = [
+        ("chrome", chrome("https://u:s3cret@h.ex/p"), "x (line 2): the user name of an address"),
+        ("chrome", chrome("s3cret@h.ex"), "x (line 2): the user name of an address"),
+        ("chrome", chrome("https://h.ex?s3cret"), "x (line 2): the query of an address"),
+        ("chrome", chrome("https://h.ex/#s3cret"), "x (line 2): the fragment of an address"),
+        ("chrome", chrome("otp://h?s3cret"), "x (line 2): the query of an address"),
+        ("chrome", chrome("otp://h?s3cret", name: ""), "otp://h (line 2): the query of an address"),
+        (
+            "bitwarden",
+            bitwarden("", login: #", "uris": [{"uri": "h.ex"}, {"uri": "https://a?s3cret"}, {"uri": "b/?s3cret"}]"#),
+            "n (entry 1): the query of 2 addresses"
+        ),
+    ]
+
+    @Test(arguments: addresses)
+    func partOfAnAddress_thatMayBeSecret_isReportedAndShownNowhere(format: String, text: String, reason: String) throws
+    {
+        let run = try tool.importText(format, text)
+        #expect(run.status == 0 && run.text.contains("left out       \(reason) is not imported\n"), "\(run.everything)")
+        #expect(!run.everything.contains("s3cret"))
+        let list = try tool.run("list", "--json")
+        #expect(
+            list.status == 0 && list.text.contains("account") && !list.text.contains("s3cret"), "\(list.everything)")
+    }
+
+    @Test(arguments: [
+        ("androidapp://com.ex", "https://h.ex", "Other addresses: androidapp://com.ex"),
+        ("androidapp://com.ex", "my router", "Addresses: androidapp://com.ex my router"),
+        ("https://h.ex", "ssh://u@g.ex:22/a?b#c", "Other addresses: ssh://g.ex:22/a"),
+    ])
+    func address_thatDoesNotNameTheItem_isInTheComment(first: String, second: String, comment: String) throws {
+        let uris = #", "uris": [{"uri": "\#(first)"}, {"uri": "\#(second)"}]"#
+        #expect(try tool.importText("bitwarden", Self.bitwarden("", login: uris)).status == 0)
+        #expect(try tool.listed().map { $0["comment"] as? String } == [comment])
+    }
+
+    @Test func addresses_ofAnEntryWithoutAPassword_areInTheComment() throws {
+        let entry = #"{"type": 2, "name": "n", "notes": "x", "login": {"uris": [{"uri": "a.ex"}, {"uri": "b.ex"}]}}"#
+        #expect(try tool.importText("bitwarden", #"{"items": [\#(entry)]}"#).status == 0)
+        #expect(try tool.listed().map { $0["comment"] as? String } == ["Other addresses: b.ex"])
+    }
+
+    /// A card is reported as such, but an address is no part of a card.
+    @Test func entry_withAnAddressAndNothingToStore_isReportedAsAWhole() throws {
+        let entry = #"{"type": 3, "name": "n", "login": {"uris": [{"uri": "a.ex"}]}}"#
+        let run = try tool.importText("bitwarden", #"{"items": [\#(entry)]}"#)
+        #expect(run.status == 1 && run.text.contains("n (entry 1): it has no password\n"), "\(run.everything)")
+    }
+
+    @Test func realm_ofAnAddressOfNoServer_isInTheComment() throws {
+        let text = "url,username,password,httpRealm\nchrome://accounts,a,p,My realm\n"
+        #expect(try tool.importText("firefox", text).status == 0)
+        #expect(try tool.listed().map { $0["comment"] as? String } == ["Realm: My realm"])
+    }
+
+    @Test func groupsOfACSV_areInTheComment() throws {
+        let text = "Group,Title,Username,Password,URL\nDatabase/Web/Team,t,u,p,\n"
+        #expect(try tool.importText("keepassxc", text).status == 0)
+        #expect(try tool.listed().map { $0["comment"] as? String } == ["Group: Web/Team"])
+    }
+
+    /// For git, the host ends there.
+    @Test func urlOfGit_withAQueryInPlaceOfAPath_isReportedAsSkipped() throws {
+        let run = try tool.importText("git-credentials", "https://a:b@c.ex?s3cret\n")
+        #expect(run.status == 1 && run.text.contains("https://c.ex (line 1): it has a query or a"), "\(run.everything)")
+        #expect(!run.everything.contains("s3cret"))
+    }
+
     /// With every column and part that is passed over.
     private static let whole = [
         (
@@ -79,6 +148,10 @@ struct ImportLossTests {
     private static func keePass(_ parts: String, group: String = "") -> String {
         "<KeePassFile><Root><Group><Name>P</Name>\(group)<Entry><String><Key>Title</Key><Value>t</Value></String>"
             + "<String><Key>Password</Key><Value>p</Value></String>\(parts)</Entry></Group></Root></KeePassFile>"
+    }
+
+    private static func chrome(_ address: String, name: String = "x") -> String {
+        "name,url,username,password\n\(name),\(address),a,p\n"
     }
 
     private static func bitwarden(_ parts: String, login: String = "") -> String {

@@ -18,13 +18,15 @@ struct CSVFormat {
     var extras: [(column: String, name: String)] = []
     /// A part of the name of an item, beside the address.
     var realm: String?
+    /// The path of its groups.
+    var group: String?
     /// Columns that say nothing of the secret, such as times. They are passed over.
     var ignored: Set<String> = []
 
     static let keepassxc = CSVFormat(
         name: "a CSV export of KeePassXC", title: "title", mark: "group",
-        extras: [("notes", "notes"), ("totp", "one-time password")],
-        ignored: ["group", "icon", "last modified", "created"])
+        extras: [("notes", "notes"), ("totp", "one-time password")], group: "group",
+        ignored: ["icon", "last modified", "created"])
     static let firefox = CSVFormat(
         name: "a CSV export of Firefox", mark: "httprealm", realm: "httprealm",
         ignored: ["formactionorigin", "guid", "timecreated", "timelastused", "timepasswordchanged"])
@@ -56,8 +58,11 @@ struct CSVFormat {
         for (column, name) in columns.extras { login.add(name, Data(Array(row.fields[column]))) }
         let others = columns.others.count { !row.fields[$0].isEmpty }
         if others > 0 { login.leftOut.append("\(others) column(s) that no item is made of are not imported") }
-        let realm = columns.realm.map { row.text($0) } ?? ""
-        return realm.isEmpty ? login.records : login.records.map { $0.in(realm) }
+        login.realm = columns.realm.map { row.text($0) } ?? ""
+        // The outermost group is the database.
+        let groups = columns.group.map { row.text($0).split(separator: "/").dropFirst() } ?? []
+        login.group = groups.joined(separator: "/")
+        return login.records
     }
 
     private struct Columns {
@@ -66,6 +71,7 @@ struct CSVFormat {
         let account: Int
         let password: Int
         let realm: Int?
+        let group: Int?
         var extras: [(Int, String)] = []
         /// Columns that are not known.
         let others: [Int]
@@ -73,6 +79,7 @@ struct CSVFormat {
         init(_ format: CSVFormat, _ table: CSVTable) throws(KeychainError) {
             title = if let title = format.title { try table.index(title, of: format.name) } else { nil }
             realm = if let realm = format.realm { try table.index(realm, of: format.name) } else { nil }
+            group = if let group = format.group { try table.index(group, of: format.name) } else { nil }
             address = try table.index(format.address, of: format.name)
             account = try table.index(format.account, of: format.name)
             password = try table.index(format.password, of: format.name)
@@ -82,7 +89,7 @@ struct CSVFormat {
                     extras.append((index, extra.name))
                 }
             }
-            let read = [title, realm, address, account, password].compactMap { $0 } + extras.map(\.0)
+            let read = [title, realm, group, address, account, password].compactMap { $0 } + extras.map(\.0)
             others = table.columns.indices.filter { !read.contains($0) && !format.ignored.contains(table.columns[$0]) }
         }
     }
@@ -90,16 +97,4 @@ struct CSVFormat {
 
 extension CSVTable.Row {
     fileprivate func text(_ column: Int) -> String { String(decoding: fields[column], as: UTF8.self) }
-}
-
-extension ImportRecord {
-    /// With a realm of HTTP authentication, which distinguishes logins of one server.
-    fileprivate func `in`(_ realm: String) -> ImportRecord {
-        guard case .item(let item) = content, case .server(var server) = item.place else { return self }
-        server.securityDomain = realm
-        return ImportRecord(
-            ImportedItem(
-                place: .server(server), account: item.account, value: item.value, label: item.label,
-                comment: item.comment, kind: item.kind), origin: origin)
-    }
 }

@@ -25,8 +25,12 @@ enum GitCredentialsFormat {
         guard let user = String(validating: parts.user, as: UTF8.self) else {
             return ImportRecord(skipping: nil, "the user name is not text", origin: origin)
         }
-        guard var server = WebAddress.server(parts.address) else {
+        let address = WebAddress(parts.address)
+        guard var server = address.server else {
             return ImportRecord(skipping: nil, "the protocol or the port is not supported", origin: origin)
+        }
+        guard address.leftOut.isEmpty else {
+            return ImportRecord(skipping: server.text, "it has a query or a fragment without a path", origin: origin)
         }
         server.path = parts.path
         guard !parts.password.isEmpty else {

@@ -7,7 +7,7 @@ import KeychainKit
 struct ImportedLogin {
     let origin: String
     var title = ""
-    /// The addresses; the first one names the item.
+    /// The addresses; the first one of a server names the item.
     var addresses: [String] = []
     var account = ""
     var password = Data()
@@ -20,6 +20,8 @@ struct ImportedLogin {
     var leftOut: [String] = []
     /// The groups that the entry is in, from the outermost one: `Web/Team`.
     var group = ""
+    /// A realm of HTTP authentication, which distinguishes logins of one server.
+    var realm = ""
 
     init(origin: String) { self.origin = origin }
 
@@ -31,31 +33,39 @@ struct ImportedLogin {
     mutating func add(_ name: String, _ value: String?) { add(name, value.map { Data($0.utf8) }) }
 
     var records: [ImportRecord] {
+        let read = addresses.map { WebAddress($0) }
+        let (place, naming) = place(read)
+        let name: String? = title.isEmpty ? place?.text : title
         let missing =
-            unsupported.map { ImportRecord(skipping: displayName, $0, origin: origin) }
-            + leftOut.map { ImportRecord(leavingOut: displayName, $0, origin: origin) }
+            unsupported.map { ImportRecord(skipping: name, $0, origin: origin) }
+            + (leftOut + partsLeftOut(read)).map { ImportRecord(leavingOut: name, $0, origin: origin) }
         guard let place else {
             return [ImportRecord(skipping: nil, "it has neither a title nor an address", origin: origin)] + missing
         }
-        let items = (password.isEmpty ? [] : [item(place)]) + extras.map { extra(place, $0.name, $0.value) }
-        guard !items.isEmpty || !unsupported.isEmpty else {
-            return [ImportRecord(skipping: displayName, "it has no password", origin: origin)] + missing
+        var items = (password.isEmpty ? [] : [item(place)]) + extras.map { extra(place, $0.name, $0.value) }
+        guard !items.isEmpty else {
+            // A reason of a part is that of the entry, if this has nothing else.
+            let isSaid = !unsupported.isEmpty && account.isEmpty && addresses.isEmpty
+            return (isSaid ? [] : [ImportRecord(skipping: name, "it has no password", origin: origin)]) + missing
         }
+        // Entries without a password have groups and further addresses too.
+        items[0].comment = comment(read, naming)
         return items.map { ImportRecord($0, origin: origin) } + missing
     }
 
-    private var displayName: String { title.isEmpty ? place?.text ?? "" : title }
-
-    private var place: ImportedPlace? {
-        if let server = addresses.lazy.compactMap(WebAddress.server).first { return .server(server) }
-        let name = title.isEmpty ? addresses.first ?? "" : title
-        return name.isEmpty ? nil : .service(name)
+    /// - Returns: Also which of the addresses it is from.
+    private func place(_ read: [WebAddress]) -> (ImportedPlace?, Int?) {
+        if let index = read.firstIndex(where: { $0.server != nil }), var server = read[index].server {
+            if !realm.isEmpty { server.securityDomain = realm }
+            return (.server(server), index)
+        }
+        if !title.isEmpty { return (.service(title), nil) }
+        let index = read.firstIndex { !$0.text.isEmpty }
+        return (index.map { .service(read[$0].text) }, index)
     }
 
     private func item(_ place: ImportedPlace) -> ImportedItem {
-        ImportedItem(
-            place: place, account: account, value: password, label: title.isEmpty ? nil : title, comment: comment
-        )
+        ImportedItem(place: place, account: account, value: password, label: title.isEmpty ? nil : title)
     }
 
     private func extra(_ place: ImportedPlace, _ name: String, _ value: Data) -> ImportedItem {
@@ -64,11 +74,25 @@ struct ImportedLogin {
             label: title.isEmpty ? nil : title, kind: name)
     }
 
-    private var comment: String? {
-        let others = addresses.dropFirst().filter { !$0.isEmpty }
+    // MARK: - Addresses
+
+    /// User names, queries and fragments of addresses are often tokens. Names and comments of items are no secrets.
+    private func partsLeftOut(_ read: [WebAddress]) -> [String] {
+        ["user name", "query", "fragment"].compactMap { kind in
+            let count = read.count { $0.leftOut.contains(kind) }
+            guard count > 0 else { return nil }
+            return "the \(kind) of \(count == 1 ? "an address" : "\(count) addresses") is not imported"
+        }
+    }
+
+    private func comment(_ read: [WebAddress], _ naming: Int?) -> String? {
+        let others = read.indices.filter { $0 != naming && !read[$0].text.isEmpty }.map { read[$0].text }
+        var isServer: Bool { naming.map { read[$0].server != nil } ?? false }
         let parts = [
             group.isEmpty ? nil : "Group: " + group,
-            others.isEmpty ? nil : "Other addresses: " + others.joined(separator: " "),
+            others.isEmpty
+                ? nil : (naming == nil ? "Addresses: " : "Other addresses: ") + others.joined(separator: " "),
+            realm.isEmpty || isServer ? nil : "Realm: " + realm,
         ].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }

@@ -111,7 +111,7 @@ struct SecretServiceImport {
 
     /// The names of libsecret's network passwords, which git uses too. docker has a whole address as the server.
     private static func server(_ name: String, _ attributes: [String: String]) -> SecretStore.Server {
-        if name.utf8.contains(UInt8(ascii: "/")), let server = WebAddress.server(name) { return server }
+        if name.utf8.contains(UInt8(ascii: "/")), let server = WebAddress(name).server { return server }
         var server = SecretStore.Server(name)
         server.protocol = attributes["protocol"].flatMap { ProtocolCode(argument: $0) }
             .map { InternetProtocol(rawValue: $0.code) }

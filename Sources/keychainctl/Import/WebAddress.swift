@@ -3,20 +3,33 @@
 
 import KeychainKit
 
-enum WebAddress {
+/// An address, without the parts of it that may be secret: no name and no comment has these.
+struct WebAddress {
+    /// `nil` if it is not the address of a server.
+    let server: SecretStore.Server?
+    let text: String
+    /// The kinds of the parts that are not in the text.
+    let leftOut: [String]
+
     private static let protocols: Swift.Set<String> = [
         "https", "http", "ssh", "ftp", "ftps", "imap", "imaps", "smtp", "pop3", "pop3s", "ldap", "ldaps", "smb", "irc",
     ]
     private static let defaultPorts = ["https": 443, "http": 80]
 
-    /// The server that an address names; `nil` if it is not the address of a server. A user name, a query and a
-    /// fragment are dropped.
-    static func server(_ text: String) -> SecretStore.Server? {
-        let bytes = Array(text.utf8.trimmed)
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
-        guard let (scheme, start) = scheme(bytes) else { return bare(bytes[...]) }
+    init(_ address: String) {
+        let bytes = Array(address.utf8.trimmed)
+        let scheme = Self.scheme(bytes)
+        let start = scheme?.1 ?? 0
+        let parts = AddressParts(bytes[start...])
+        text = String(decoding: bytes[..<start] + parts.authority + parts.path, as: UTF8.self)
+        leftOut = parts.leftOut
+        server = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F } ? Self.server(parts, scheme?.0) : nil
+    }
+
+    private static func server(_ parts: AddressParts, _ scheme: String?) -> SecretStore.Server? {
+        guard let scheme else { return bare(parts) }
         guard protocols.contains(scheme), let code = ProtocolCode(argument: scheme) else { return nil }
-        guard var server = server(bytes[start...]) else { return nil }
+        guard var server = server(parts) else { return nil }
         server.protocol = InternetProtocol(rawValue: code.code)
         if server.port == defaultPorts[scheme] { server.port = nil }
         return server
@@ -31,21 +44,17 @@ enum WebAddress {
     }
 
     /// A name such as `example.com` or `localhost:5000`. Other words are titles.
-    private static func bare(_ bytes: ArraySlice<UInt8>) -> SecretStore.Server? {
-        guard let server = server(bytes) else { return nil }
+    private static func bare(_ parts: AddressParts) -> SecretStore.Server? {
+        guard let server = server(parts) else { return nil }
         let isName = server.host.utf8.allSatisfy { $0.isHostCharacter }
         let looksLikeHost = server.host.utf8.dropFirst().dropLast().contains(UInt8(ascii: ".")) || server.port != nil
         return isName && looksLikeHost ? server : nil
     }
 
-    private static func server(_ rest: ArraySlice<UInt8>) -> SecretStore.Server? {
-        let end = rest.firstIndex { [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
-        var authority = rest[..<(end ?? rest.endIndex)]
-        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
-        let path = rest[(end ?? rest.endIndex)...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard let (host, port) = hostAndPort(authority) else { return nil }
-        return SecretStore.Server(
-            host, port: port, path: path.count > 1 ? String(decoding: path, as: UTF8.self) : nil)
+    private static func server(_ parts: AddressParts) -> SecretStore.Server? {
+        guard let (host, port) = hostAndPort(parts.authority) else { return nil }
+        let path = parts.path.count > 1 ? String(decoding: parts.path, as: UTF8.self) : nil
+        return SecretStore.Server(host, port: port, path: path)
     }
 
     private static func hostAndPort(_ text: ArraySlice<UInt8>) -> (String, Int?)? {
@@ -62,6 +71,26 @@ enum WebAddress {
             let port = UInt16(String(decoding: rest.dropFirst(), as: UTF8.self)), port > 0
         else { return nil }
         return (name, Int(port))
+    }
+}
+
+/// What follows the protocol.
+private struct AddressParts {
+    /// Without a user name.
+    let authority: ArraySlice<UInt8>
+    let path: ArraySlice<UInt8>
+    var leftOut: [String] = []
+
+    init(_ rest: ArraySlice<UInt8>) {
+        let hash = rest.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex
+        let mark = rest[..<hash].firstIndex(of: UInt8(ascii: "?")) ?? hash
+        let slash = rest[..<mark].firstIndex(of: UInt8(ascii: "/")) ?? mark
+        let at = rest[..<slash].lastIndex(of: UInt8(ascii: "@"))
+        authority = rest[(at.map { $0 + 1 } ?? rest.startIndex)..<slash]
+        path = rest[slash..<mark]
+        if let at, at > rest.startIndex { leftOut.append("user name") }
+        if rest[mark..<hash].count > 1 { leftOut.append("query") }
+        if rest[hash...].count > 1 { leftOut.append("fragment") }
     }
 }
 
