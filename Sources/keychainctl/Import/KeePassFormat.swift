@@ -25,7 +25,8 @@ enum KeePassFormat {
     }
 }
 
-/// Reads a document `KeePassFile`. Elements that no item is made of are passed over.
+/// Reads a document `KeePassFile`. Elements with times, icons, colours and the state of the window are passed over; all others
+/// that no item is made of are reported.
 private struct KeePassReader {
     var xml: XMLReader
     private var entries: [ImportRecord] = []
@@ -33,6 +34,16 @@ private struct KeePassReader {
     /// The identifier of the group that has what was removed.
     private var recycleBin: String?
 
+    /// They may be anywhere.
+    private static let passedOver: Set<String> = [
+        "UUID", "IconID", "CustomIconUUID", "ForegroundColor", "BackgroundColor", "Tags", "Times", "QualityCheck",
+        "PreviousParentGroup", "IsExpanded", "EnableAutoType", "EnableSearching", "LastTopVisibleEntry",
+        "DeletedObjects",
+    ]
+    /// What KeePassXC keeps for itself.
+    private static let ownData: Set<String> = [
+        "_LAST_MODIFIED", "_CREATED", "KPXC_DECRYPTION_TIME_PREFERENCE", "KPXC_RANDOM_SLUG",
+    ]
     private static let noGroup = "AAAAAAAAAAAAAAAAAAAAAA=="
     /// Each entry has the path of its groups.
     private static let longestPath = 4096
@@ -48,7 +59,7 @@ private struct KeePassReader {
             case "Root":
                 hasRoot = true
                 try readRoot()
-            default: try xml.skip()
+            default: try skip(part, of: "the document")
             }
         }
         try xml.finish()
@@ -57,44 +68,51 @@ private struct KeePassReader {
     }
 
     private mutating func readMeta() throws(KeychainError) {
+        let origin = "the database"
         while let part = try xml.child() {
-            guard part == "RecycleBinUUID" else {
-                try xml.skip()
-                continue
+            switch part {
+            case "RecycleBinUUID":
+                let identifier = try string()
+                recycleBin = identifier == Self.noGroup || identifier.isEmpty ? nil : identifier
+            case "DatabaseDescription": if try hasText() { leaveOut("its description is", of: origin) }
+            case "DefaultUserName": if try hasText() { leaveOut("its default user name is", of: origin) }
+            case "CustomData":
+                let count = try countOfCustomData()
+                if count > 0 { leaveOut("its \(count) part(s) of custom data are", of: origin) }
+            // The rest are settings, and the attachments, which the entries name.
+            default: try xml.skip()
             }
-            let identifier = try string()
-            recycleBin = identifier == Self.noGroup || identifier.isEmpty ? nil : identifier
         }
     }
 
     private mutating func readRoot() throws(KeychainError) {
         while let part = try xml.child() {
-            if part == "Group" { try readGroup(in: nil, isRemoved: false) } else { try xml.skip() }
+            if part == "Group" {
+                try readGroup(in: nil, isRemoved: false)
+            } else {
+                try skip(part, of: "the document")
+            }
         }
     }
 
     /// - Parameter parent: The path of the group around it; `nil` for the outermost one, whose name is no part of a path.
     private mutating func readGroup(in parent: String?, isRemoved: Bool) throws(KeychainError) {
         var (path, isRemoved) = (parent ?? "", isRemoved)
+        var origin: String { path.isEmpty ? "the outermost group" : "the group \(path)" }
         while let part = try xml.child() {
             switch part {
             case "UUID": if try string() == recycleBin { isRemoved = true }
             case "Name": path = try groupPath(try string(), in: parent)
             case "Entry": try readEntry(in: path, isRemoved: isRemoved)
             case "Group": try readGroup(in: path, isRemoved: isRemoved)
-            case "Notes": try leaveOutNotes(of: path)
-            default: try xml.skip()
+            case "Notes": if try hasText() { leaveOut("its notes are", of: origin) }
+            case "DefaultAutoTypeSequence": if try hasText() { leaveOut("its auto-type sequence is", of: origin) }
+            case "CustomData":
+                let count = try countOfCustomData()
+                if count > 0 { leaveOut("its \(count) part(s) of custom data are", of: origin) }
+            default: try skip(part, of: origin)
             }
         }
-    }
-
-    /// Notes of a group belong to no entry.
-    private mutating func leaveOutNotes(of group: String) throws(KeychainError) {
-        var notes = try xml.text()
-        defer { notes.wipe() }
-        guard !notes.isEmpty else { return }
-        let origin = group.isEmpty ? "the outermost group" : "the group \(group)"
-        entries.append(ImportRecord(leavingOut: nil, "the notes of a group are not imported", origin: origin))
     }
 
     private func groupPath(_ name: String, in parent: String?) throws(KeychainError) -> String {
@@ -117,7 +135,15 @@ private struct KeePassReader {
                 entry.attachments += 1
                 try xml.skip()
             case "History": entry.formerValues += try readHistory()
-            default: try xml.skip()
+            case "AutoType": if try hasSequence() { entry.leftOut.append("its auto-type sequences are not imported") }
+            case "OverrideURL": if try hasText() { entry.leftOut.append("its override URL is not imported") }
+            case "CustomData":
+                let count = try countOfCustomData()
+                if count > 0 { entry.leftOut.append("its \(count) part(s) of custom data are not imported") }
+            case _ where Self.passedOver.contains(part): try xml.skip()
+            default:
+                entry.leftOut.append("a part of an unknown kind is not imported")
+                try xml.skip()
             }
         }
         entries += entry.records
@@ -150,6 +176,53 @@ private struct KeePassReader {
         return count
     }
 
+    // MARK: - What is left out
+
+    private mutating func leaveOut(_ what: String, of origin: String) {
+        entries.append(ImportRecord(leavingOut: nil, what + " not imported", origin: origin))
+    }
+
+    private mutating func skip(_ part: String, of origin: String) throws(KeychainError) {
+        if !Self.passedOver.contains(part) { leaveOut("a part of an unknown kind is", of: origin) }
+        try xml.skip()
+    }
+
+    private mutating func hasText() throws(KeychainError) -> Bool {
+        var text = try xml.text()
+        defer { text.wipe() }
+        return !text.isEmpty
+    }
+
+    /// Whether an entry has keystrokes of its own. Whether they are switched on is a setting.
+    private mutating func hasSequence() throws(KeychainError) -> Bool {
+        var isFound = false
+        while let part = try xml.child() {
+            switch part {
+            case "DefaultSequence": if try hasText() { isFound = true }
+            case "Association":
+                isFound = true
+                try xml.skip()
+            default: try xml.skip()
+            }
+        }
+        return isFound
+    }
+
+    private mutating func countOfCustomData() throws(KeychainError) -> Int {
+        var count = 0
+        while try xml.child() != nil {
+            count += 1
+            while let part = try xml.child() {
+                if part != "Key" {
+                    try xml.skip()
+                } else if Self.ownData.contains(try string()) {
+                    count -= 1
+                }
+            }
+        }
+        return count
+    }
+
     private mutating func string() throws(KeychainError) -> String {
         String(decoding: try xml.text(), as: UTF8.self)
     }
@@ -160,6 +233,8 @@ private struct KeePassEntry {
     let isRemoved: Bool
     var attachments = 0
     var formerValues = 0
+    /// Which other parts are not imported.
+    var leftOut: [String] = []
     private var login: ImportedLogin
     private var otherAddresses: [String] = []
     /// Whether a part of its name is a reference, so that the name is not known.
@@ -206,6 +281,7 @@ private struct KeePassEntry {
         login.addresses += otherAddresses
         if attachments > 0 { login.unsupported.append("its \(attachments) attachment(s) are not imported") }
         if formerValues > 0 { login.leftOut.append("its \(formerValues) former value(s) are not imported") }
+        login.leftOut += leftOut
         return login.records
     }
 }
