@@ -73,6 +73,14 @@ struct ImportLossTests {
             "n (entry 1): its 1 passkey(s) are not imported"
         ),
         (
+            "bitwarden", bitwarden(#", "fields": [{"name": "s3cret", "value": "true", "type": 2}, {"type": 3}]"#),
+            "n (entry 1): its 2 field(s) that are switches or links are not imported"
+        ),
+        (
+            "1password", onePassword(#", "passkey": {"privateKey": "s3cret"}"#),
+            "t (entry 1): its passkey is not imported"
+        ),
+        (
             "1password", onePassword(#", "passwordHistory": [{"value": "s3cret"}]"#),
             "t (entry 1): its 1 former value(s) are not imported"
         ),
@@ -150,6 +158,30 @@ struct ImportLossTests {
         let text = "Group,Title,Username,Password,URL\nDatabase/Web/Team,t,u,p,\n"
         #expect(try tool.importText("keepassxc", text).status == 0)
         #expect(try tool.listed().map { $0["comment"] as? String } == ["Group: Web/Team"])
+    }
+
+    @Test func fieldOfBitwarden_withoutAType_isImportedAsText() throws {
+        let text = Self.bitwarden(#", "fields": [{"name": "PIN", "value": "1234"}]"#)
+        #expect(try tool.importText("bitwarden", text).status == 0)
+        #expect(try tool.get(service: "n", account: "(field PIN)") == Data("1234".utf8))
+    }
+
+    @Test func folderOfBitwarden_isInTheComment() throws {
+        let entry = #"{"type": 1, "name": "n", "folderId": "2", "login": {"password": "p"}}"#
+        let folders = #"{"id": "1", "name": "Home"}, {"id": "2", "name": "Work"}"#
+        #expect(try tool.importText("bitwarden", #"{"folders": [\#(folders)], "items": [\#(entry)]}"#).status == 0)
+        #expect(try tool.listed().map { $0["comment"] as? String } == ["Group: Work"])
+    }
+
+    /// The web form of the entry has an empty password, another one, or the same.
+    @Test(arguments: [("", ["own"]), ("form", ["form", "own"]), ("own", ["own"])])
+    func passwordOfOnePassword_besideThatOfAWebForm_isImported(form: String, values: [String]) throws {
+        let text = Self.onePassword(#", "password": "own""#).replacing(#""value": "p""#, with: #""value": "\#(form)""#)
+        #expect(try tool.importText("1password", text).status == 0)
+        #expect(try tool.get(service: "t", account: "") == Data(values[0].utf8))
+        let other = try tool.run("get", "-s", "t", "-a", "(other password)")
+        #expect(other.text == (values.count > 1 ? values[1] : ""), "\(other.everything)")
+        #expect(try tool.listed().count == values.count)
     }
 
     /// For git, the host ends there.

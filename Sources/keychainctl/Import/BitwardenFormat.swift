@@ -5,6 +5,11 @@ import Foundation
 import KeychainKit
 
 private struct BitwardenExport: Decodable {
+    struct Folder: Decodable {
+        var id: String?
+        var name: String?
+    }
+
     struct Item: Decodable {
         struct Login: Decodable {
             struct Address: Decodable { var uri: String? }
@@ -23,12 +28,16 @@ private struct BitwardenExport: Decodable {
             var name: String?
             var value: String?
             var type: Int?
+
+            /// A link is to another part of the entry.
+            var isSwitchOrLink: Bool { type == 2 || type == 3 }
         }
 
         struct Key: Decodable { var privateKey: String? }
 
         var type: Int
         var name: String?
+        var folderId: String?
         var notes: String?
         var login: Login?
         var fields: [Field]?
@@ -37,6 +46,7 @@ private struct BitwardenExport: Decodable {
     }
 
     var encrypted: Bool?
+    var folders: [Folder]?
     var items: [Item]?
 }
 
@@ -56,21 +66,27 @@ enum BitwardenFormat {
         }
         guard let items = export.items else { throw .notA(name, "it has no 'items'.") }
         guard items.count <= ImportLimits.entries else { throw .tooManyEntries }
-        return items.enumerated().flatMap { records($1, origin: "entry \($0 + 1)") }
+        let named = (export.folders ?? []).map { ($0.id ?? "", $0.name ?? "") }
+        let folders = Dictionary(named) { first, _ in first }
+        return items.enumerated().flatMap { index, item in
+            records(item, in: folders[item.folderId ?? ""] ?? "", origin: "entry \(index + 1)")
+        }
     }
 
-    private static func records(_ item: BitwardenExport.Item, origin: String) -> [ImportRecord] {
+    private static func records(_ item: BitwardenExport.Item, in folder: String, origin: String) -> [ImportRecord] {
         var login = ImportedLogin(origin: origin)
         login.title = item.name ?? ""
+        login.group = folder
         login.addresses = item.login?.uris?.compactMap(\.uri) ?? []
         login.account = item.login?.username ?? ""
         login.password = Data((item.login?.password ?? "").utf8)
         login.add("one-time password", item.login?.totp)
         login.add("private key", item.sshKey?.privateKey)
         login.add("notes", item.notes)
-        for field in item.fields ?? [] where field.type == 0 || field.type == 1 {
-            login.add("field \(field.name ?? "")", field.value)
-        }
+        let fields = item.fields ?? []
+        for field in fields where !field.isSwitchOrLink { login.add("field \(field.name ?? "")", field.value) }
+        let others = fields.count(where: \.isSwitchOrLink)
+        if others > 0 { login.leftOut.append("its \(others) field(s) that are switches or links are not imported") }
         let passkeys = item.login?.fido2Credentials?.count ?? 0
         if passkeys > 0 { login.leftOut.append("its \(passkeys) passkey(s) are not imported") }
         let former = item.passwordHistory?.count ?? 0

@@ -31,6 +31,7 @@ private struct OnePasswordExport: Decodable {
 
         /// What is only counted.
         struct Former: Decodable {}
+        struct Passkey: Decodable {}
 
         var loginFields: [LoginField]?
         var notesPlain: String?
@@ -38,6 +39,7 @@ private struct OnePasswordExport: Decodable {
         var sections: [Section]?
         var documentAttributes: Document?
         var passwordHistory: [Former]?
+        var passkey: Passkey?
     }
 
     struct Section: Decodable { var fields: [Field]? }
@@ -103,12 +105,16 @@ enum OnePasswordFormat {
         login.addresses = addresses(item.overview)
         let fields = item.details?.loginFields ?? []
         login.account = fields.first { $0.designation == "username" }?.value ?? ""
-        let password = fields.first { $0.designation == "password" }?.value ?? item.details?.password ?? ""
-        login.password = Data(password.utf8)
+        // An entry may have a password of its own beside that of a web form, which may be empty.
+        let passwords = [fields.first { $0.designation == "password" }?.value, item.details?.password]
+            .compactMap { $0 }.filter { !$0.isEmpty }
+        login.password = Data((passwords.first ?? "").utf8)
+        if passwords.first != passwords.last { login.add("other password", passwords.last) }
         login.add("notes", item.details?.notesPlain)
         for field in item.details?.sections?.flatMap({ $0.fields ?? [] }) ?? [] { add(field, to: &login) }
         let former = item.details?.passwordHistory?.count ?? 0
         if former > 0 { login.leftOut.append("its \(former) former value(s) are not imported") }
+        if item.details?.passkey != nil { login.leftOut.append("its passkey is not imported") }
         let others = countOfOthers(fields)
         if others > 0 { login.leftOut.append("\(others) other field(s) of the web form are not imported") }
         if item.details?.documentAttributes != nil { login.unsupported.append("its file is not imported") }
