@@ -68,6 +68,46 @@ struct ImportConflictTests {
         #expect(run.status == 0 && run.text.hasPrefix("unchanged"), "\(run.everything)")
     }
 
+    // MARK: - Labels and comments
+
+    private static func entries(_ groups: String...) -> String {
+        "Group,Title,Username,Password,URL\n" + groups.map { "Database/\($0),t,u,p,\n" }.joined()
+    }
+
+    private var comments: [String?] { get throws { try tool.listed().map { $0["comment"] as? String } } }
+
+    @Test(arguments: ["", "--keep", "--dry-run"])
+    func entry_withAnotherComment_isReportedAsUnchangedWithTheReason(options: String) throws {
+        _ = try tool.importText("keepassxc", Self.entries("Old"))
+        let run = try tool.importText("keepassxc", Self.entries("New"), options)
+        #expect(run.status == 0 && run.text.hasPrefix("unchanged "), "\(run.everything)")
+        #expect(run.text.hasSuffix(": the source has another comment, which --replace sets\n"), "\(run.everything)")
+        #expect(try comments == ["Group: Old"])
+    }
+
+    @Test func entry_withAnotherComment_setsItOnRequest() throws {
+        _ = try tool.importText("keepassxc", Self.entries("Old"))
+        let trial = try tool.importText("keepassxc", Self.entries("New"), "--replace --dry-run")
+        #expect(try trial.text.hasPrefix("would replace ") && comments == ["Group: Old"], "\(trial.everything)")
+        let run = try tool.importText("keepassxc", Self.entries("New"), "--replace")
+        #expect(run.status == 0 && run.text.hasPrefix("replaced "), "\(run.everything)")
+        #expect(try comments == ["Group: New"])
+    }
+
+    @Test func entry_withoutACommentOfItsOwn_isUnchangedWithoutAReason() throws {
+        _ = try tool.importText("keepassxc", Self.entries("Old"))
+        let run = try tool.importText("keepassxc", Self.entries(""), "--replace")
+        #expect(run.status == 0 && run.text == "unchanged      u at t (line 2)\n", "\(run.everything)")
+    }
+
+    @Test func entry_thatIsInTheSourceTwice_hasTheFirstCommentAndSaysSo() throws {
+        let run = try tool.importText("keepassxc", Self.entries("Old", "New"))
+        #expect(run.status == 0 && run.text.hasPrefix("added "), "\(run.everything)")
+        let reason = "the source has another comment for it before this (line 2), which counts"
+        #expect(run.text.hasSuffix("unchanged      u at t (line 3): \(reason)\n"), "\(run.everything)")
+        #expect(try comments == ["Group: Old"])
+    }
+
     private static let decisions: [(options: String, status: Int, expected: String)] = [
         ("", 4, "old"), ("--keep", 0, "old"), ("--replace", 0, "new"),
     ]

@@ -52,7 +52,7 @@ extension Keychainctl {
         @Flag(help: "Only show what would happen.")
         var dryRun = false
 
-        @Flag(help: "Replace the value of items that exist with another value.")
+        @Flag(help: "Replace the value, label and comment of items that exist with others.")
         var replace = false
 
         @Flag(help: "Keep items that exist with another value, without an error.")

@@ -104,7 +104,10 @@ final class ImportRun {
             return (.skipped, "the source has another value for this name before it (\(record.origin))")
         }
         switch earlier.outcome.result {
-        case .added, .unchanged, .replaced: return (.unchanged, nil)
+        case .added, .unchanged, .replaced:
+            let others = item.differences(from: other.attributes)
+            let reason = "the source has another \(others.listed) for it before this (\(record.origin)), which counts"
+            return (.unchanged, others.isEmpty ? nil : reason)
         // The keychain does not have the value.
         case .kept, .skipped, .leftOut, .failed: return earlier.outcome
         }
@@ -113,7 +116,7 @@ final class ImportRun {
     /// Problems of one item do not stop the others.
     private func storedOrFailed(_ item: ImportedItem) throws(KeychainError) -> Outcome {
         do throws(KeychainError) {
-            return (try store(item), nil)
+            return try store(item)
         } catch {
             switch error.reason {
             case .interactionNotAllowed:
@@ -127,7 +130,7 @@ final class ImportRun {
 
     // MARK: - One item
 
-    private func store(_ item: ImportedItem) throws(KeychainError) -> ImportResult {
+    private func store(_ item: ImportedItem) throws(KeychainError) -> Outcome {
         let stores = item.stores(in: keychain, accessGroup: accessGroup)
         // Another program may add or remove the item meanwhile.
         for _ in 1...Self.tries {
@@ -135,11 +138,11 @@ final class ImportRun {
                 guard let existing = try store.read(Data.self, for: item.account) else { continue }
                 return try resolve(item, existing, store)
             }
-            if report.isDryRun { return .added }
+            if report.isDryRun { return (.added, nil) }
             do throws(KeychainError) {
                 try stores[0].create(item.value, for: item.account, attributes: item.attributes)
                 try checkStored(item, stores[0])
-                return .added
+                return (.added, nil)
             } catch {
                 guard error.reason == .duplicateItem else { throw error }
             }
@@ -149,13 +152,20 @@ final class ImportRun {
 
     private func resolve(
         _ item: ImportedItem, _ existing: Data, _ store: SecretStore
-    ) throws(KeychainError) -> ImportResult {
-        if existing == item.value { return .unchanged }
-        guard case .replace = conflicts else { return .kept }
-        if report.isDryRun { return .replaced }
+    ) throws(KeychainError) -> Outcome {
+        if existing == item.value {
+            let stored = try store.item(for: item.account)?.itemAttributes ?? ItemAttributes()
+            let others = item.differences(from: stored)
+            if others.isEmpty { return (.unchanged, nil) }
+            guard case .replace = conflicts else {
+                return (.unchanged, "the source has another \(others.listed), which --replace sets")
+            }
+        }
+        guard case .replace = conflicts else { return (.kept, nil) }
+        if report.isDryRun { return (.replaced, nil) }
         try store.save(item.value, for: item.account, attributes: item.attributes)
         try checkStored(item, store)
-        return .replaced
+        return (.replaced, nil)
     }
 
     private func checkStored(_ item: ImportedItem, _ store: SecretStore) throws(KeychainError) {
@@ -211,4 +221,18 @@ extension ImportedItem {
     fileprivate var attributes: ItemAttributes {
         ItemAttributes(label: label, comment: comment, itemDescription: kind)
     }
+
+    /// What the source says of the item beside its value, where an item says something else or nothing.
+    fileprivate func differences(from stored: ItemAttributes) -> [String] {
+        let given = attributes
+        let all = [
+            ("label", given.label, stored.label), ("comment", given.comment, stored.comment),
+            ("kind", given.itemDescription, stored.itemDescription),
+        ]
+        return all.filter { $0.1 != nil && $0.1 != $0.2 }.map(\.0)
+    }
+}
+
+extension [String] {
+    fileprivate var listed: String { joined(separator: " and another ") }
 }
