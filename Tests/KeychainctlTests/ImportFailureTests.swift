@@ -29,7 +29,21 @@ struct ImportFailureTests {
         ("bitwarden", #"{"items": [{"type": "s3cret"}]}"#, "entry 1"), ("bitwarden", "[]]", "Line 1"),
         ("1password", "PK\u{3}\u{4}s3cret", "directory is missing"),
         ("1password", #"{"s3cret": 1}"#, "no 'accounts'"),
+        ("bitwarden", #"{"items": [{"type": 1, "name": "s3cret", "name": "b"}]}"#, "Line 1: An object has a key twice"),
+        ("bitwarden", "{\"items\": [],\n\"items\": [\"s3cret\"]}", "Line 2: An object has a key twice"),
+        ("bitwarden", #"{"items": [{"a": {"s3cret": 1, "s3cr\u0065t": 2}}]}"#, "Line 1: An object has a key twice"),
+        ("docker", #"{"auths": {"s3cret\/": {}, "s3cret/": {}}}"#, "Line 1: An object has a key twice"),
         ("keychain-dump", "s3cret\n", "line 1"),
+        (
+            "keychain-dump",
+            "keychain: \"x\"\nclass: \"genp\"\n    \"svce\"<blob>=\"s3cret\"\n    \"svce\"<blob>=\"b\"\n",
+            "Line 4: The item has an attribute twice"
+        ),
+        (
+            "keychain-dump",
+            "keychain: \"x\"\nclass: \"genp\"\n    \"svce\"<blob>=<NULL>\n    \"svce\"<blob>=\"s3cret\"\n",
+            "Line 4: The item has an attribute twice"
+        ),
         ("keychain-dump", "keychain: \"x\"\nclass: \"genp\"\ndata:\n0x0\n", "Line 4"),
         ("keychain-dump", "keychain: \"x\"\nclass: \"genp\"\ndata:\n", "cut"),
     ])
@@ -39,6 +53,13 @@ struct ImportFailureTests {
         #expect(run.errors.contains(words) && run.text.isEmpty, "\(run.everything)")
         #expect(!run.everything.contains("s3cret"))
         #expect(!FileManager.default.fileExists(atPath: tool.database.path))
+    }
+
+    /// A key may be that of the object around it, the text of a value, or in the next object.
+    @Test func json_withAKeyInSeveralObjects_isRead() throws {
+        let text =
+            #"{"items": [{"type": 1, "name": "name", "login": {"name": "\"name\":", "password": "p"}}, {"type": 5}]}"#
+        #expect(try tool.importText("bitwarden", text).text.hasPrefix("added "))
     }
 
     /// The file was cut between the two characters of its last line end.

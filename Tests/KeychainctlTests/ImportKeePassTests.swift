@@ -123,6 +123,16 @@ struct ImportKeePassTests {
         (document(entry(["Password": "s3cret\u{1}"])), "a character that XML does not allow"),
         (document(entry(["Password": "s3cret"]).replacing("ProtectInMemory", with: "Protected")), "are encrypted"),
         (document("<Entry><String><Key>s3cret</Key></String></Entry>"), "no key or no value"),
+        (document(entry(["PIN": "s3cret", "PIN": "2"])), "Line 4: An entry has an attribute twice"),
+        (
+            document(entry(["PIN": "s3cret"]).replacing("</Key>", with: "</Key><Key>b</Key>")),
+            "more than a key and a value"
+        ),
+        (
+            document(entry(["PIN": "s3cret"]).replacing("</String>", with: "<Value/></String>")),
+            "more than a key and a value"
+        ),
+        (document("<Group><Name>s3cret</Name><Name>b</Name></Group>"), "Line 4: A group has a second name"),
         (document("s3cret"), "text between two elements"), (document("<s3cret></Entry>"), "not closed"),
         (document("<Entry s3cret></Entry>"), "has no value"),
         (document("<Entry a=\"s3cret\" a=\"\"/>"), "exists twice"),

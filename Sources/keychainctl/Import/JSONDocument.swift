@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from other programs, whose nesting is checked before it is decoded.
+// JSON from other programs, whose nesting and keys are checked before it is decoded.
 
 import Foundation
 import KeychainKit
@@ -10,7 +10,8 @@ enum JSONDocument {
         _ type: Value.Type, _ bytes: UnsafeRawBufferPointer, _ format: String
     ) throws(KeychainError) -> Value {
         let text = try ImportText.checked(withLongLines: bytes, format)
-        try checkNesting(text)
+        var check = JSONCheck(text)
+        try check.run()
         var copy = Data(text)
         defer { copy.wipe() }
         do {
@@ -33,33 +34,78 @@ enum JSONDocument {
         return numbers.isEmpty ? "its JSON" : "entry \(numbers.joined(separator: "."))"
     }
 
-    private static func checkNesting(_ text: UnsafeRawBufferPointer) throws(KeychainError) {
-        var (line, depth, isText, isEscaped) = (1, 0, false, false)
-        for byte in text {
-            if byte == UInt8(ascii: "\n") { line += 1 }
-            if isText {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else {
-                    isText = byte != UInt8(ascii: "\"")
-                }
+}
+
+/// What the decoder accepts: deep nesting takes its stack, and of a key that an object has twice it takes one.
+private struct JSONCheck {
+    private let text: UnsafeRawBufferPointer
+    private var line = 1
+    /// For each open bracket, the keys so far. An array has none.
+    private var open: [Set<String>] = []
+    /// The text that was read last, with its quotation marks. Before a colon, it is a key.
+    private var lastText = 0..<0
+
+    init(_ text: UnsafeRawBufferPointer) { self.text = text }
+
+    mutating func run() throws(KeychainError) {
+        var position = 0
+        while position < text.count {
+            switch text[position] {
+            case UInt8(ascii: "\""):
+                lastText = position..<(try end(ofTextAt: position))
+                position = lastText.upperBound
                 continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isText = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "\n"): line += 1
+            case UInt8(ascii: "{"), UInt8(ascii: "["): try begin()
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                guard open.popLast() != nil else { throw unreadable("A bracket closes that was not opened.") }
+            case UInt8(ascii: ":"): try addKey()
             default: break
             }
-            guard depth >= 0 else { throw .unreadable(line: line, "A bracket closes that was not opened.") }
-            guard depth <= ImportLimits.nesting else {
-                throw .unreadable(line: line, "The JSON is nested more than \(ImportLimits.nesting) levels deep.")
-            }
+            position += 1
         }
-        guard depth == 0, !isText else { throw .unreadable(line: line, "The JSON ends early. The file may be cut.") }
+        guard open.isEmpty else { throw endsEarly }
     }
+
+    private mutating func begin() throws(KeychainError) {
+        open.append([])
+        guard open.count <= ImportLimits.nesting else {
+            throw unreadable("The JSON is nested more than \(ImportLimits.nesting) levels deep.")
+        }
+    }
+
+    private mutating func end(ofTextAt start: Int) throws(KeychainError) -> Int {
+        var position = start + 1
+        while position < text.count {
+            switch text[position] {
+            case UInt8(ascii: "\""): return position + 1
+            case UInt8(ascii: "\n"): line += 1
+            case UInt8(ascii: "\\"): position += 1
+            default: break
+            }
+            position += 1
+        }
+        throw endsEarly
+    }
+
+    private mutating func addKey() throws(KeychainError) {
+        guard !open.isEmpty else { return }
+        let isNew = open[open.count - 1].insert(key).inserted
+        guard isNew else { throw unreadable("An object has a key twice.") }
+    }
+
+    /// Two keys with different escapes may be the same.
+    private var key: String {
+        let quoted = text[lastText]
+        let plain = String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self)
+        guard quoted.contains(UInt8(ascii: "\\")) else { return plain }
+        // The decoder finds the error again, and reports it.
+        return (try? JSONDecoder().decode(String.self, from: Data(quoted))) ?? plain
+    }
+
+    private var endsEarly: KeychainError { unreadable("The JSON ends early. The file may be cut.") }
+
+    private func unreadable(_ problem: String) -> KeychainError { .unreadable(line: line, problem) }
 }
 
 extension ImportText {

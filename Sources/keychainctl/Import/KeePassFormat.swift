@@ -97,12 +97,14 @@ private struct KeePassReader {
 
     /// - Parameter parent: The path of the group around it; `nil` for the outermost one, whose name is no part of a path.
     private mutating func readGroup(in parent: String?, isRemoved: Bool) throws(KeychainError) {
-        var (path, isRemoved) = (parent ?? "", isRemoved)
+        var (path, isRemoved, hasName) = (parent ?? "", isRemoved, false)
         var origin: String { path.isEmpty ? "the outermost group" : "the group \(path)" }
         while let part = try xml.child() {
             switch part {
             case "UUID": if try string() == recycleBin { isRemoved = true }
-            case "Name": path = try groupPath(try string(), in: parent)
+            case "Name":
+                guard !hasName else { throw xml.unreadable("A group has a second name.") }
+                (path, hasName) = (try groupPath(try string(), in: parent), true)
             case "Entry": try readEntry(in: path, isRemoved: isRemoved)
             case "Group": try readGroup(in: path, isRemoved: isRemoved)
             case "Notes": if try hasText() { leaveOut("its notes are", of: origin) }
@@ -130,7 +132,8 @@ private struct KeePassReader {
         var entry = KeePassEntry(origin: "entry \(count)", group: group, isRemoved: isRemoved)
         while let part = try xml.child() {
             switch part {
-            case "String": entry.add(try readString())
+            case "String":
+                guard entry.add(try readString()) else { throw xml.unreadable("An entry has an attribute twice.") }
             case "Binary":
                 entry.attachments += 1
                 try xml.skip()
@@ -153,13 +156,13 @@ private struct KeePassReader {
         var (key, value): (String?, Data?)
         while let part = try xml.child() {
             switch part {
-            case "Key": key = try string()
-            case "Value":
+            case "Key" where key == nil: key = try string()
+            case "Value" where value == nil:
                 guard xml.attributes["Protected"]?.lowercased() != "true" else {
                     throw .notA(xml.format, "its values are encrypted. Export with: keepassxc-cli export -f xml")
                 }
                 value = try xml.text()
-            default: try xml.skip()
+            default: throw xml.unreadable("An attribute of an entry has more than a key and a value.")
             }
         }
         guard let key, let value else { throw xml.unreadable("An attribute of an entry has no key or no value.") }
@@ -236,6 +239,7 @@ private struct KeePassEntry {
     /// Which other parts are not imported.
     var leftOut: [String] = []
     private var login: ImportedLogin
+    private var keys: Set<String> = []
     private var otherAddresses: [String] = []
     /// Whether a part of its name is a reference, so that the name is not known.
     private var hasUnknownName = false
@@ -246,8 +250,14 @@ private struct KeePassEntry {
         login.group = group
     }
 
-    mutating func add(_ attribute: (key: String, value: Data)) {
-        let (key, value) = attribute
+    /// - Returns: Whether it is the only attribute of this name.
+    mutating func add(_ attribute: (key: String, value: Data)) -> Bool {
+        guard keys.insert(attribute.key).inserted else { return false }
+        addNew(attribute.key, attribute.value)
+        return true
+    }
+
+    private mutating func addNew(_ key: String, _ value: Data) {
         guard !value.isEmpty else { return }
         var text: String { String(decoding: value, as: UTF8.self) }
         guard !value.hasReference else { return addReference(key) }

@@ -47,13 +47,16 @@ struct KeychainDumpFormat {
     /// `    "acct"<blob>="alice"`, or `    0x00000007 <blob>="Label"`. Lines about access lists look otherwise.
     private mutating func readAttribute(_ line: ImportLine) throws(KeychainError) {
         let rest = line.bytes.dropFirst(4)
+        guard rest.first == UInt8(ascii: "\"") || rest.first == UInt8(ascii: "0") else { return }
         guard let open = rest.firstIndex(of: UInt8(ascii: "<")),
             let close = rest[open...].firstIndex(of: UInt8(ascii: ">")),
             rest[close...].dropFirst().first == UInt8(ascii: "=")
         else { return }
-        let tag = rest[..<open].trimmed.filter { $0 != UInt8(ascii: "\"") }
-        guard let value = try Self.value(rest[close...].dropFirst(2), line.number) else { return }
-        item?.attributes[String(decoding: tag, as: UTF8.self)] = value
+        let tag = String(decoding: rest[..<open].trimmed.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+        guard item?.tags.insert(tag).inserted != false else {
+            throw .unreadable(line: line.number, "The item has an attribute twice.")
+        }
+        item?.attributes[tag] = try Self.value(rest[close...].dropFirst(2), line.number)
     }
 
     /// - Returns: `nil` for `<NULL>`.
@@ -108,6 +111,8 @@ struct KeychainDumpFormat {
 private struct DumpItem {
     let line: Int
     var itemClass = ""
+    /// Also those without a value.
+    var tags: Set<String> = []
     var attributes: [String: Data] = [:]
     var data: Data?
 }
