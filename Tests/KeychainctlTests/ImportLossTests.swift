@@ -65,6 +65,14 @@ struct ImportLossTests {
             "t (entry 1): its 1 former value(s) are not imported"
         ),
         (
+            "keychain-dump", dump("\"icmt\"<blob>=0x733363726574FF  \"s3cret\\377\""),
+            "s (line 1): its comment is not text, and is not imported"
+        ),
+        (
+            "keychain-dump", dump("\"crtr\"<uint32>=\"s3cret\""),
+            "s (line 1): its 1 other attribute(s) are not imported"
+        ),
+        (
             "bitwarden", bitwarden(#", "passwordHistory": [{"password": "s3cret"}]"#),
             "n (entry 1): its 1 former value(s) are not imported"
         ),
@@ -184,6 +192,22 @@ struct ImportLossTests {
         #expect(try tool.listed().count == values.count)
     }
 
+    @Test func genericAttributeOfADump_isKept() throws {
+        let text = Self.dump("\"gena\"<blob>=0x6162FF  \"ab\\377\"")
+        #expect(try tool.importText("keychain-dump", text).text.hasPrefix("added "))
+        let run = try tool.security("dump-keychain")
+        #expect(run.text.contains("\"gena\"<blob>=0x6162FF"), "\(run.everything)")
+    }
+
+    @Test(arguments: [
+        "\"path\"<blob>=0xFF", "\"sdmn\"<blob>=0xFF", "\"port\"<uint32>=0x00010050", "\"ptcl\"<uint32>=0x01",
+    ])
+    func itemOfADump_withANameThatCannotBeKept_isReportedAsSkipped(attribute: String) throws {
+        let text = Self.dump("\"srvr\"<blob>=\"h\"\n    " + attribute).replacing("genp", with: "inet")
+        let run = try tool.importText("keychain-dump", text)
+        #expect(run.status == 1 && run.text.contains("line 1: a part of its name"), "\(run.everything)")
+    }
+
     /// For git, the host ends there.
     @Test func urlOfGit_withAQueryInPlaceOfAPath_isReportedAsSkipped() throws {
         let run = try tool.importText("git-credentials", "https://a:b@c.ex?s3cret\n")
@@ -219,6 +243,10 @@ struct ImportLossTests {
                 + "https://f.example,a,p,,https://f.example,{g},1,1,1\n"
         ),
         ("chrome", "name,url,username,password,note\nx,https://h/,a,p,n\n"),
+        (
+            "keychain-dump",
+            dump("\"cdat\"<timedate>=0x3230  \"20\"\n    \"invi\"<sint32>=<NULL>\n    \"icmt\"<blob>=\"c\"")
+        ),
     ]
 
     @Test(arguments: whole)
@@ -237,6 +265,10 @@ struct ImportLossTests {
     private static func keePass(_ parts: String, group: String = "", meta: String = "") -> String {
         "<KeePassFile><Meta>\(meta)</Meta><Root><Group><Name>P</Name>\(group)<Entry>"
             + "<String><Key>Title</Key><Value>t</Value></String><String><Key>Password</Key><Value>p</Value></String>\(parts)</Entry></Group></Root></KeePassFile>"
+    }
+
+    private static func dump(_ attribute: String) -> String {
+        "keychain: \"k\"\nclass: \"genp\"\nattributes:\n    \"svce\"<blob>=\"s\"\n    \(attribute)\ndata:\n\"p\"\n"
     }
 
     private static func chrome(_ address: String, name: String = "x") -> String {

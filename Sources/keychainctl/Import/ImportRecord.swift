@@ -43,6 +43,8 @@ struct ImportedItem {
     var comment: String?
     /// The kind of item, as text for the user.
     var kind: String?
+    /// Data of a program.
+    var generic: Data?
     /// Whether the protocol is not from the source. An item without one is then the same entry.
     var isProtocolAssumed = false
 
@@ -51,7 +53,7 @@ struct ImportedItem {
         let names = place.names + [account, label, comment].compactMap { $0 }
         if names.contains(where: { $0.utf8.contains(0) }) { return "a name contains a zero byte" }
         if names.contains(where: { $0.utf8.count > ImportLimits.field }) { return "a name is longer than 1 MiB" }
-        return value.count > ImportLimits.field ? "the value is longer than 1 MiB" : nil
+        return max(value.count, generic?.count ?? 0) > ImportLimits.field ? "the value is longer than 1 MiB" : nil
     }
 }
 

@@ -219,17 +219,19 @@ extension ImportedItem {
     }
 
     fileprivate var attributes: ItemAttributes {
-        ItemAttributes(label: label, comment: comment, itemDescription: kind)
+        ItemAttributes(label: label, comment: comment, itemDescription: kind, generic: generic)
     }
 
     /// What the source says of the item beside its value, where an item says something else or nothing.
     fileprivate func differences(from stored: ItemAttributes) -> [String] {
         let given = attributes
         let all = [
-            ("label", given.label, stored.label), ("comment", given.comment, stored.comment),
-            ("kind", given.itemDescription, stored.itemDescription),
+            ("label", given.label != nil && given.label != stored.label),
+            ("comment", given.comment != nil && given.comment != stored.comment),
+            ("kind", given.itemDescription != nil && given.itemDescription != stored.itemDescription),
+            ("generic attribute", given.generic != nil && given.generic != stored.generic),
         ]
-        return all.filter { $0.1 != nil && $0.1 != $0.2 }.map(\.0)
+        return all.filter(\.1).map(\.0)
     }
 }
 

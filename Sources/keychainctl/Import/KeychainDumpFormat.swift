@@ -83,7 +83,15 @@ struct KeychainDumpFormat {
     private mutating func finish() {
         guard let item else { return }
         self.item = nil
-        records.append(Self.record(item))
+        records += Self.records(item)
+    }
+
+    /// - Returns: What is left out of the item follows it.
+    private static func records(_ item: DumpItem) -> [ImportRecord] {
+        let (record, name) = (record(item), item.text("0x00000007") ?? item.place?.text)
+        guard case .item = record.content else { return [record] }
+        return [record]
+            + item.leftOut.map { ImportRecord(leavingOut: name, "its \($0) not imported", origin: record.origin) }
     }
 
     private static func record(_ item: DumpItem) -> ImportRecord {
@@ -95,15 +103,18 @@ struct KeychainDumpFormat {
             let reason = "it is not a password; export keys and certificates with: security export"
             return ImportRecord(skipping: item.text("0x00000007"), reason, origin: origin)
         }
-        guard let place = item.place, let account = item.text("acct") ?? (item.attributes["acct"] == nil ? "" : nil)
-        else { return ImportRecord(skipping: item.text("0x00000007"), "its name is not text", origin: origin) }
+        guard let place = item.place, item.isNameReadable else {
+            let reason = "a part of its name is missing, not text, or no number of a port"
+            return ImportRecord(skipping: item.text("0x00000007"), reason, origin: origin)
+        }
+        let account = item.text("acct") ?? ""
         // An empty value is a value. An item whose value was not shown has none.
         guard let data = item.data else {
             return ImportRecord(skipping: place.text, "it has no data; dump with -d and allow access", origin: origin)
         }
         let imported = ImportedItem(
             place: place, account: account, value: data, label: item.text("0x00000007"), comment: item.text("icmt"),
-            kind: item.text("desc"))
+            kind: item.text("desc"), generic: item.isInternetPassword ? nil : item.attributes["gena"])
         return ImportRecord(imported, origin: origin)
     }
 }
@@ -120,13 +131,35 @@ private struct DumpItem {
 extension DumpItem {
     fileprivate var isPassword: Bool { ["\"genp\"", "\"inet\""].contains(itemClass) }
 
+    fileprivate var isInternetPassword: Bool { itemClass == "\"inet\"" }
+
+    /// Whether no part of its name would be lost.
+    fileprivate var isNameReadable: Bool {
+        let hasProtocol = attributes["ptcl"]?.allSatisfy { $0 == 0 } != false || code("ptcl") != nil
+        let hasPort = attributes["port"]?.dropLast(2).allSatisfy { $0 == 0 } != false
+        let texts = ["acct", "svce", "srvr", "path", "sdmn", "atyp"]
+        return hasProtocol && hasPort && texts.allSatisfy { attributes[$0] == nil || text($0) != nil }
+    }
+
+    /// Which attributes no item is made of. Dates, icons and the like are no secrets.
+    fileprivate var leftOut: [String] {
+        let names = ["0x00000007": "label", "icmt": "comment", "desc": "kind"]
+        let unreadable = names.filter { attributes[$0.key] != nil && text($0.key) == nil }.values.sorted()
+        let read: Set<String> = [
+            "0x00000007", "acct", "svce", "srvr", "path", "sdmn", "atyp", "port", "ptcl", "icmt", "desc",
+            "cdat", "mdat", "cusi", isInternetPassword ? "" : "gena",
+        ]
+        let others = attributes.filter { !read.contains($0.key) && !$0.value.allSatisfy { $0 == 0 } }.count
+        return unreadable.map { "\($0) is not text, and is" } + (others > 0 ? ["\(others) other attribute(s) are"] : [])
+    }
+
     /// - Returns: `nil` if there is none or it is not text.
     fileprivate func text(_ tag: String) -> String? {
         attributes[tag].flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     fileprivate var place: ImportedPlace? {
-        guard itemClass == "\"inet\"" else { return text("svce").map { .service($0) } }
+        guard isInternetPassword else { return text("svce").map { .service($0) } }
         guard let host = text("srvr") else { return nil }
         let port = attributes["port"]?.reduce(0) { ($0 << 8 | Int($1)) & 0xFFFF }
         let code = code("ptcl").flatMap { InternetProtocol(rawValue: $0) }
