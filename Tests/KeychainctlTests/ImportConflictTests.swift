@@ -207,12 +207,14 @@ struct ImportConflictTests {
         #expect(try tool.listed().isEmpty)
     }
 
-    /// The second entry takes the item of the first one, whose port has no meaning here.
-    @Test func source_ofWhichOneEntryReplacesAnother_stays() throws {
-        let text = "machine h port unheard login a password one\nmachine h login a password two\n"
+    /// Without its port, the first entry would have the item of the second one.
+    @Test(arguments: ["unheard", "0", "65536", "-1"])
+    func entry_whosePortIsUnknown_isSkippedAndReplacesNoOther(port: String) throws {
+        let text = "machine a port \(port) login b password one\nmachine a login b password two\n"
         let run = try importSource(text, "--replace --remove-source")
-        #expect(run.status != 0 && run.errors.contains("The source was not removed"), "\(run.everything)")
-        #expect(sourceExists)
+        #expect(run.status == 1 && run.errors.contains("The source was not removed"), "\(run.everything)")
+        #expect(run.text.contains("skipped        a (line 1): its port is neither"), "\(run.everything)")
+        #expect(try sourceExists && value == "two")
     }
 
     /// What one program takes for the end of a comment, another does not.

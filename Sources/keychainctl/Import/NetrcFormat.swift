@@ -108,7 +108,11 @@ struct NetrcFormat {
         guard let password = machine.password, !password.isEmpty else {
             return records.append(ImportRecord(skipping: name, "it has no password", origin: origin))
         }
-        let (server, login) = (server(name, machine.port), machine.login ?? "")
+        guard let server = server(name, machine.port) else {
+            let reason = "its port is neither a number nor a known protocol"
+            return records.append(ImportRecord(skipping: name, reason, origin: origin))
+        }
+        let login = machine.login ?? ""
         let item = ImportedItem(
             place: .server(server), account: login, value: password, isProtocolAssumed: machine.port == nil)
         records.append(ImportRecord(item, origin: origin))
@@ -121,7 +125,9 @@ struct NetrcFormat {
     }
 
     /// Emacs has ports, or protocols in place of them. A port may be that of any protocol, such as 993 of imaps.
-    private func server(_ name: String, _ port: String?) -> SecretStore.Server {
+    ///
+    /// - Returns: `nil` if it is neither.
+    private func server(_ name: String, _ port: String?) -> SecretStore.Server? {
         var server = SecretStore.Server(name.lowercased())
         guard let port else {
             server.protocol = usualProtocol
@@ -130,7 +136,8 @@ struct NetrcFormat {
         if let number = UInt16(port), number > 0 {
             server.port = Int(number)
         } else {
-            server.protocol = ProtocolCode(argument: port).map { InternetProtocol(rawValue: $0.code) }
+            guard let code = ProtocolCode(argument: port) else { return nil }
+            server.protocol = InternetProtocol(rawValue: code.code)
         }
         return server
     }
