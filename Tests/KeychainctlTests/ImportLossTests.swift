@@ -65,6 +65,10 @@ struct ImportLossTests {
             "t (entry 1): its 1 former value(s) are not imported"
         ),
         (
+            "docker", #"{"auths": {"h.ex": {"auth": "YTpi", "password": "s3cret"}}}"#,
+            "h.ex (entry 1): its 'password' beside 'auth', which docker does not read, is not imported"
+        ),
+        (
             "keychain-dump", dump("\"icmt\"<blob>=0x733363726574FF  \"s3cret\\377\""),
             "s (line 1): its comment is not text, and is not imported"
         ),
@@ -190,6 +194,12 @@ struct ImportLossTests {
         let other = try tool.run("get", "-s", "t", "-a", "(other password)")
         #expect(other.text == (values.count > 1 ? values[1] : ""), "\(other.everything)")
         #expect(try tool.listed().count == values.count)
+    }
+
+    @Test func tokenOfDocker_besideALoginThatCannotBeRead_isImported() throws {
+        let run = try tool.importText("docker", #"{"auths": {"h.ex": {"auth": "!", "identitytoken": "tok"}}}"#)
+        #expect(run.status == 1 && run.text.contains("in base64"), "\(run.everything)")
+        #expect(try tool.run("get", "--server", "h.ex", "-a", "<token>").text == "tok")
     }
 
     @Test func genericAttributeOfADump_isKept() throws {

@@ -46,11 +46,14 @@ enum DockerFormat {
             records.append(item("(registry token)", Data(token.utf8)))
         }
         guard let (user, password) = namedPassword(login) else {
-            return [
-                ImportRecord(skipping: registry, "'auth' is not a user name and a password in base64", origin: origin)
-            ]
+            let reason = "'auth' is not a user name and a password in base64"
+            return records + [ImportRecord(skipping: registry, reason, origin: origin)]
         }
         if !password.isEmpty { records.append(item(user, password)) }
+        if let other = login.password, !other.isEmpty, Data(other.utf8) != password {
+            let reason = "its 'password' beside 'auth', which docker does not read, is not imported"
+            records.append(ImportRecord(leavingOut: registry, reason, origin: origin))
+        }
         let reason = "config.json has no password for it; a credential helper may have it"
         return records.isEmpty ? [ImportRecord(skipping: registry, reason, origin: origin)] : records
     }
