@@ -13,8 +13,10 @@ PATH = os.environ.get("PATH", "/usr/bin:/bin")
 
 # Seconds for what a busy machine does at last.
 LIMIT = 600
-# The exit status of the tool where a carrier does not answer.
+# The exit status of the tool where a carrier does not answer, and those of everything that is over after a while: the vault is busy, a
+# limit has passed.
 UNAVAILABLE = 13
+WAITING = (11, 12, UNAVAILABLE)
 
 
 class Failed(Exception):
@@ -69,13 +71,14 @@ class Machine:
         self.insist("delete", "-s", "tool", "-a", account)
 
     def insist(self, *arguments, text=""):
-        """As a person would, with the tool. Repeats what the tool says it has not done: the vault may be busy, or a carrier late."""
-        end = time.monotonic() + LIMIT
+        """As a person would, with the tool. Repeats what the tool says it has not done."""
+        end, others = time.monotonic() + LIMIT, 0
         while True:
             result = self.run(*arguments, text=text)
             if result.returncode == 0:
                 return result.stdout.decode()
-            if time.monotonic() > end:
+            others += result.returncode not in WAITING
+            if time.monotonic() > end or others == 8:
                 break
             time.sleep(0.1)
         raise Failed(f"{self.name}: {' '.join(arguments)}: {result.stderr.decode(errors='replace').strip()}")

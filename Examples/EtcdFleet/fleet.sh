@@ -108,7 +108,7 @@ start_nodes() {
     for node in "${nodes[@]}"; do start_node "$node"; done
     for node in "${nodes[@]}"; do
         for ((attempts = 0; ; attempts++)); do
-            if etcdctl_at "$(client_url "$node")" --command-timeout=2s endpoint health >health.log 2>&1; then break; fi
+            if etcdctl_at "$(client_url "$node")" --dial-timeout=2s --command-timeout=2s endpoint health >health.log 2>&1; then break; fi
             [[ -n $(running "$node") ]] || stop "The node $node has ended; see $folder/$node.log"
             ((attempts < 600)) || stop "The node $node does not answer; see $folder/$node.log and $folder/health.log"
             sleep 0.5
@@ -128,7 +128,11 @@ stop_nodes() { # nodes
         done
         [[ -z $(running "$node") ]] || kill -KILL "$number" 2>/dev/null || true
         # Until it has ended, it has the port.
-        while [[ -n $(running "$node") ]]; do sleep 0.1; done
+        for ((attempts = 0; attempts < 600; attempts++)); do
+            [[ -n $(running "$node") ]] || break
+            sleep 0.1
+        done
+        [[ -z $(running "$node") ]] || stop "The node $node, process $number, does not end."
         rm -f -- "$node.pid"
     done
 }

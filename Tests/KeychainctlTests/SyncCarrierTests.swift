@@ -61,7 +61,7 @@ struct SyncCarrierTests {
             """
             export TMPDIR="$HOME" KEYCHAINCTL="$CTL" EXERCISER='\(Programs.built("exerciser"))'
             export KEYCHAIN_TEST_PYTHON='\(SyncReader.python ?? "python3")'
-            # It tells more about a failure if it ends before this test ends it.
+            # A failure is told if it ends before this test ends it.
             exec "$KEYCHAIN_TEST_PYTHON" '\(script)' --sample --deadline 400 --carrier \(carrier)
             """)
     }

@@ -23,7 +23,8 @@ extension RingMember {
         try await checkIsInRing()
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observation = try vault.observe { [self] in
-            if hasNews { signal.yield() }
+            // An exchange tells why the vault cannot be read, and tries again.
+            if hasNews(ifUnreadable: true) { signal.yield() }
         }
         defer { withExtendedLifetime(observation) {} }
         // Machines that are idle also say what they have, and notice that another one is silent.
@@ -38,7 +39,7 @@ extension RingMember {
                 tell(.success(try await exchange()))
                 pause = pauses.first
                 // Its last steps have collected a change that came too late to be sent.
-                if hasNews { signal.yield() }
+                if hasNews(ifUnreadable: false) { signal.yield() }
                 if let state = known, state.place != carried?.place {
                     carried?.task.cancel()
                     carried = (state.place, Self.forward(try carrier(of: state), signal))
@@ -55,18 +56,18 @@ extension RingMember {
         }
     }
 
-    /// Whether the vault may have something to send.
+    /// Whether the vault has a change that is not sealed yet. What is sealed and was not published, since the process that did that was
+    /// killed, waits for the next exchange.
     ///
     /// An exchange is a write too, and must not lead to the next one by what it had to leave. That is known from its own transaction,
     /// since between the last of these and a look at the vault others write. Any step, of this process or of another one, may have
     /// collected a change without sending it.
-    var hasNews: Bool {
+    func hasNews(ifUnreadable isNews: Bool) -> Bool {
         do throws(KeychainError) {
             if let mark = try vault.outboxMark, mark != left.withLock({ $0 }) { return true }
             return try vault.hasRingPart(beginningWith: PartName.outgoingFirst)
         } catch {
-            // The exchange tells why the vault cannot be read, and tries again.
-            return true
+            return isNews
         }
     }
 

@@ -121,6 +121,7 @@ package final class RingMember: Sendable {
             try new.store(transaction, since: nil)
             return new
         }
+        left.withLock { $0 = nil }
         state.withLock { $0 = new }
         unstoredFailure.withLock { $0 = nil }
     }
@@ -133,6 +134,7 @@ package final class RingMember: Sendable {
             try RingKeyItem.remove(transaction)
             try transaction.leave()
         }
+        left.withLock { $0 = nil }
         state.withLock { $0 = nil }
         unstoredFailure.withLock { $0 = nil }
     }

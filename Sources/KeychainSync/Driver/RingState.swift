@@ -157,6 +157,21 @@ extension RingState {
         return writer.data
     }
 
+    private static func isSame(_ old: Invitation?, _ new: Invitation) -> Bool {
+        guard let old else { return false }
+        var stored = (old.bytes(), new.bytes())
+        defer {
+            stored.0.wipe()
+            stored.1.wipe()
+        }
+        let bytes = (stored.0.data, stored.1.data)
+        defer {
+            bytes.0.wipeWithCopies()
+            bytes.1.wipeWithCopies()
+        }
+        return bytes.0 == bytes.1
+    }
+
     /// Writes what has changed, in the same transaction.
     ///
     /// - Parameter old: The stored state; `nil` if there is none.
@@ -166,7 +181,9 @@ extension RingState {
         // All parts are sealed under a key that follows from the member's.
         let written = isNewMember ? replica.changes(since: nil).written : changes.written
         let isNewKey = isNewMember || old?.replica.keyring.roots.count != replica.keyring.roots.count
-        let hasInvitations = !invitations.isEmpty || old?.invitations.isEmpty == false
+        // A look writes nothing, also while somebody is invited: whoever watches the vault would look again.
+        let invited = invitations.filter { isNewMember || !Self.isSame(old?.invitations[$0], $1) }
+        let hasInvitations = !invited.isEmpty || old?.invitations.keys.contains { invitations[$0] == nil } == true
         let isSame = old.map(hasSameSettings) ?? false
         guard !changes.isEmpty || isNewKey || hasInvitations || !isSame else { return }
         if isNewKey { try RingKeyItem.write(keys, transaction) }
@@ -184,7 +201,7 @@ extension RingState {
             for id in (old?.invitations ?? [:]).keys where invitations[id] == nil {
                 try transaction.removePart(Name.invitation(id))
             }
-            for (id, invitation) in invitations {
+            for (id, invitation) in invited {
                 var bytes = invitation.bytes()
                 defer { bytes.wipe() }
                 let part = bytes.data

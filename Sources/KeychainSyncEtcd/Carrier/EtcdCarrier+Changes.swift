@@ -16,11 +16,13 @@
                 var (failures, pause, end) = (0, timing.pauses.first, End.again)
                 while !Task.isCancelled {
                     progress.withLock { $0.begin(isHinting: end != .silent) }
+                    let begin = ContinuousClock.now
                     end = await follow(progress, client.endpoint(failures), hints)
                     if end == .silent { continue }
                     failures = end == .again ? 0 : failures + 1
-                    // A watch that had begun is over the former failures.
-                    if progress.withLock({ $0.hasBegun }) { pause = timing.pauses.first }
+                    // A watch that has lasted is over the former failures. One that a node begins and drops is another failure.
+                    let hasLasted = progress.withLock { $0.hasBegun } && .now - begin > pause
+                    if end == .again || hasLasted { pause = timing.pauses.first }
                     do { try await Task.sleep(for: pause * Double.random(in: 0.5...1.5)) } catch { break }
                     pause = min(pause * 2, timing.pauses.longest)
                 }
@@ -82,7 +84,7 @@
         /// Several watches in one body.
         private func requests(from revision: UInt64?) throws -> Data {
             var body = Data()
-            for (index, kind) in ["g/", "h/", "j/", "k/", "l/", "s/"].enumerated() {
+            for (index, kind) in WatchProgress.kinds.enumerated() {
                 body += try JSONEncoder().encode(WatchRequest(keys.range(below: kind), id: index + 1, from: revision))
             }
             return body
@@ -97,6 +99,10 @@
         /// Whether this connection has brought anything.
         private(set) var hasBegun = false
         private var isHinting = true
+        /// Watches of this connection that have begun.
+        private var begun = 0
+        /// Of objects; each is a watch.
+        static let kinds = ["g/", "h/", "j/", "k/", "l/", "s/"]
 
         struct Step: Equatable {
             var isHint = false
@@ -106,10 +112,12 @@
             var isRefused = false
         }
 
-        /// - Parameter isHinting: Whether each watch that begins is a hint. It is none if the last connection was only silent. Otherwise
-        ///   there may be changes without an event: those before a watch that has no `next`, also after the first one began; and after
-        ///   etcd was restored, those by which its counter has passed `next`.
-        mutating func begin(isHinting: Bool) { (heard, hasBegun, self.isHinting) = (.now, false, isHinting) }
+        /// - Parameter isHinting: Whether it is a hint that the last watch begins. It is none if the last connection was only silent.
+        ///   Otherwise there may be changes without an event: those before a watch that has no `next`, also after the first one began;
+        ///   and after etcd was restored, those by which its counter has passed `next`.
+        mutating func begin(isHinting: Bool) {
+            (heard, hasBegun, begun, self.isHinting) = (.now, false, 0, isHinting)
+        }
 
         mutating func take(_ line: WatchLine) -> Step {
             // A watch that is refused is also created.
@@ -119,18 +127,16 @@
             (heard, hasBegun) = (.now, true)
             let revision = result.header?.revision.value ?? 0
             if result.created == true {
-                guard let next else {
-                    // Whatever happened before it was created.
-                    self.next = revision + 1
-                    return Step(isHint: true, goesOn: true)
-                }
+                begun += 1
+                let next = next ?? revision + 1
+                self.next = next
                 guard revision >= next - 1 else {
                     // It was restored, and would be silent until its counter has passed; or this node is behind the others, and
                     // the next one may not be.
                     self.next = nil
                     return Step(isHint: true, isAgain: true)
                 }
-                return Step(isHint: isHinting, goesOn: true)
+                return Step(isHint: isHinting && begun == Self.kinds.count, goesOn: true)
             }
             guard let events = result.events, !events.isEmpty else { return Step(goesOn: true) }
             if let known = next { next = max(known, revision + 1) }

@@ -14,7 +14,7 @@
     enum TryFailure: Error, Equatable {
         /// Nobody accepts connections there.
         case unreachable
-        /// No connection was made in time.
+        /// No connection was made in time, so nothing was sent.
         case unconnected
         /// Not in time, or not to the end.
         case silent
@@ -127,7 +127,8 @@
             case is NIOConnectionError, is SocketAddressError: .unreachable
             case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode):
                 .unreachable
-            case let error as HTTPClientError where error == .connectTimeout: .unconnected
+            case let error as HTTPClientError where error == .connectTimeout || error == .tlsHandshakeTimeout:
+                .unconnected
             case is HTTPParserError: .notEtcd
             default: .silent
             }

@@ -224,14 +224,18 @@
         }
 
         /// A machine that is busy must not be taken for one that runs no etcd: three such answers would end the call.
-        @Test func serverThatBeginsNoTLS_isSaidNotToAnswer() async throws {
+        @Test func serverThatBeginsNoTLS_isTriedAgain_andWasSentNothing() async throws {
             let server = try HostileServer { $0.awaitEnd() }
             var timing = HostileServer.patience
             timing.whole = .milliseconds(1)
             let place = EtcdPlace(endpoints: try EtcdPlace.endpoints("https://127.0.0.1:\(server.port)"))
-            let failure = await Self.failure(try EtcdKind(timing).carrier(of: Self.ring, at: place.place))
-            #expect(failure?.reason == .unavailable)
-            #expect(failure?.message.contains("does not answer, or has no leader") == true, "\(failure?.message ?? "")")
+            let client = EtcdClient(place, timing)
+            let error = await #expect(throws: EtcdFailure.self) {
+                let _: RangeAnswer = try await client.call("kv/range", RangeRequest(EtcdKeys("/").all, limit: 1, keysOnly: true))
+            }
+            #expect(error?.cause == .unconnected)
+            #expect(error?.mayBeDone == false)
+            #expect(error?.failure.message.contains("does not answer, or has no leader") == true)
         }
 
         @Test func filesThatAreMissing_areNamed() async throws {
