@@ -65,7 +65,7 @@ struct AuthenticatorsTests {
     }
 }
 
-@Suite("a closure that asks", .timeLimit(.minutes(10)))
+@Suite("a closure that asks", .timeLimit(.minutes(60)))
 struct ClosureAuthenticatorTests {
     private static let answer = AuthenticationAnswer.secret(SecretBytes.random(count: 4))
 

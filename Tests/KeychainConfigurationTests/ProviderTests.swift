@@ -11,7 +11,7 @@
     import KeychainTesting
     import Testing
 
-    @Suite("Secrets as configuration", .timeLimit(.minutes(10)))
+    @Suite("Secrets as configuration", .timeLimit(.minutes(60)))
     struct ProviderTests {
         let memory = MemoryStore()
         let store: SecretStore

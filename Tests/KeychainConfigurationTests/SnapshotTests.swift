@@ -9,7 +9,7 @@
     import KeychainTestSupport
     import Testing
 
-    @Suite("Snapshots of secrets", .timeLimit(.minutes(10)))
+    @Suite("Snapshots of secrets", .timeLimit(.minutes(60)))
     struct SnapshotTests {
         private let memory = MemoryStore()
         private var store: SecretStore { SecretStore(service: "com.example.app", store: memory) }

@@ -7,7 +7,7 @@ import KeychainSecItem
 import KeychainTestSupport
 import Testing
 
-@Suite("Late changes through SecItem", .timeLimit(.minutes(10)))
+@Suite("Late changes through SecItem", .timeLimit(.minutes(60)))
 struct LateChangeTests {
     enum Change: String, CaseIterable, Sendable {
         case save, create, update, remove, removeAll

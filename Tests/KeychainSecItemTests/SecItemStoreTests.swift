@@ -11,7 +11,7 @@ import KeychainTestSupport
 import Synchronization
 import Testing
 
-@Suite("SecItemStore", .timeLimit(.minutes(10)))
+@Suite("SecItemStore", .timeLimit(.minutes(60)))
 struct SecItemStoreTests {
     let memory = MemoryStore(passphrase: "correct horse")
     let notes = Notes()

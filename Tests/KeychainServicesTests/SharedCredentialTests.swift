@@ -9,7 +9,7 @@ import Testing
 struct SharedCredentialTests {
     // A stream ends when the time is over; a continuation that is never resumed would wait for ever.
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func credential_added_isUnimplemented() async {
         let (codes, answer) = AsyncStream.makeStream(of: Int.self)
         SecAddSharedWebCredential("example.com" as CFString, "alice" as CFString, nil) { error in
@@ -18,7 +18,7 @@ struct SharedCredentialTests {
         #expect(await codes.first { _ in true } == Int(errSecUnimplemented))
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func credentials_requested_areUnimplementedAndNone() async {
         let (answers, answer) = AsyncStream.makeStream(of: (isNone: Bool, code: Int).self)
         SecRequestSharedWebCredential(nil, nil) { credentials, error in

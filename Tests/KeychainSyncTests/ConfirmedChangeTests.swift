@@ -13,7 +13,7 @@ import Testing
 
 @testable import KeychainSync
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ConfirmedChangeTests {
     private let folder: TemporaryFolder
     private let place: CarrierPlace

@@ -11,7 +11,7 @@ import Testing
 @testable import KeychainSync
 @testable import KeychainVault
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ExchangeCostTests {
     private let folder: TemporaryFolder
     private let place: CarrierPlace

@@ -46,7 +46,7 @@ extension HostileCarrierTests {
     }
 
     /// No byte of it means anything before it is authenticated: there are no costs and no other parameters to choose.
-    @Test(.timeLimit(.minutes(10))) func offer_withAnyByteChanged_isNone() async throws {
+    @Test(.timeLimit(.minutes(60))) func offer_withAnyByteChanged_isNone() async throws {
         let laptop = try await world.founder()
         let ring = try await world.replica(laptop).log.id
         let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))

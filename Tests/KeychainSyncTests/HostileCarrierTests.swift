@@ -53,7 +53,7 @@ struct HostileCarrierTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: Kind.allCases)
+    @Test(.timeLimit(.minutes(60)), arguments: Kind.allCases)
     func object_withAnyOfItsBytesChanged_isNotUsed(_ kind: Kind) async throws {
         let (laptop, desktop) = try await world.pair()
         try await world.settle(laptop, desktop)

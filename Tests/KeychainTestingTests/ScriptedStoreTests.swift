@@ -6,7 +6,7 @@ import KeychainEngine
 import KeychainTesting
 import Testing
 
-@Suite("Scripted store", .timeLimit(.minutes(10)))
+@Suite("Scripted store", .timeLimit(.minutes(60)))
 struct ScriptedStoreTests {
     let memory = MemoryStore()
     let store: ScriptedStore

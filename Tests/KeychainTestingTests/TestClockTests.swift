@@ -8,7 +8,7 @@ import KeychainTesting
 import Synchronization
 import Testing
 
-@Suite("Test clock", .timeLimit(.minutes(10)))
+@Suite("Test clock", .timeLimit(.minutes(60)))
 struct TestClockTests {
     private let time = TestClock()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainKit
 
-@Suite("Call timer", .timeLimit(.minutes(15)))
+@Suite("Call timer", .timeLimit(.minutes(60)))
 struct CallTimerTests {
     @Test func sleeper_whileTheClockGoesOn_sleepsUntilTheDeadline() async throws {
         let clock = RestlessClock()

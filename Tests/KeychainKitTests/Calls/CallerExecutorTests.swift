@@ -21,7 +21,7 @@ private final class CountingExecutor: TaskExecutor {
 }
 
 /// While all threads of the pool are busy, the time of a call that begins there would be over before it has begun.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct CallerExecutorTests {
     private let pool = CountingExecutor()
     private let interrupted = InterruptedStore()

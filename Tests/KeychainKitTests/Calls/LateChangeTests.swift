@@ -61,7 +61,7 @@ enum LateChange: String, CaseIterable, Sendable {
     }
 }
 
-@Suite("Late changes", .timeLimit(.minutes(10)))
+@Suite("Late changes", .timeLimit(.minutes(60)))
 struct LateChangeTests {
     private let held: HeldVault
     private let store: SecretStore

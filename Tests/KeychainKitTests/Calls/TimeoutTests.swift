@@ -9,7 +9,7 @@ import KeychainTesting
 import Synchronization
 import Testing
 
-@Suite("Timeouts", .timeLimit(.minutes(15)))
+@Suite("Timeouts", .timeLimit(.minutes(60)))
 struct TimeoutTests {
     /// In a separate process, so that only its own waiting is measured.
     @Test func thousandReads_ofAStoreThatNeverAnswers_timeOutAndLeakNothing() throws {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(60)))
 struct BurstTests {
     /// Follows changes until the accounts are these, and returns how many changes that took.
     private static func follow(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite("Changes", .timeLimit(.minutes(10)))
+@Suite("Changes", .timeLimit(.minutes(60)))
 struct ChangesTests {
     /// The stores that notice changes.
     enum Kind: CaseIterable {

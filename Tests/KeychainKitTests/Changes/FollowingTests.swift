@@ -8,7 +8,7 @@ import KeychainTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct FollowingTests {
     @Test func change_madeBeforeAnybodyWaits_comes() async throws {
         let store = SecretStore(service: "s", store: MemoryStore())

@@ -31,7 +31,7 @@ extension SharedVault {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct LockChangesTests {
     @Test func lockAndUnlock_areChanges() async throws {
         let memory = MemoryStore()

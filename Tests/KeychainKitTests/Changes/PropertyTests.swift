@@ -10,7 +10,7 @@ import Observation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct PropertyTests {
     private struct Session {
         @Secret var token: String?

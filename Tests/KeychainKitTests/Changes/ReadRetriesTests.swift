@@ -6,7 +6,7 @@ import KeychainKit
 import KeychainTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ReadRetriesTests {
     private static let busy = KeychainError(.busy, "A test's keychain is busy.")
 

@@ -5,7 +5,7 @@ import Foundation
 import KeychainKit
 import Testing
 
-@Suite("Examples on changes", .timeLimit(.minutes(10)))
+@Suite("Examples on changes", .timeLimit(.minutes(60)))
 struct ChangesExamples: KeychainExamples {
     let memory = MemoryStore()
 

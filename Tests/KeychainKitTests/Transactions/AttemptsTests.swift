@@ -6,7 +6,7 @@ import KeychainKit
 import KeychainTesting
 import Testing
 
-@Suite("Attempts", .timeLimit(.minutes(15)))
+@Suite("Attempts", .timeLimit(.minutes(60)))
 struct AttemptsTests {
     /// Ends a test in which nothing else ends the attempts.
     private struct Endless: Error {}

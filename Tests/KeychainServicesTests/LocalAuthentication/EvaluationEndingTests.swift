@@ -8,7 +8,7 @@ import KeychainTestSupport
 import Synchronization
 import Testing
 
-@Suite("LocalAuthentication: endings and threads", .timeLimit(.minutes(30)))
+@Suite("LocalAuthentication: endings and threads", .timeLimit(.minutes(60)))
 struct EvaluationEndingTests {
     @Test func invalidate_whileAQuestionIsOpen_isAppCancelAndThenInvalidContext() async throws {
         let person = SlowPerson()

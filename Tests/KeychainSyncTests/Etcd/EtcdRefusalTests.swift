@@ -10,7 +10,7 @@
     @testable import KeychainSyncCore
     @testable import KeychainSyncEtcd
 
-    @Suite(.timeLimit(.minutes(20)))
+    @Suite(.timeLimit(.minutes(60)))
     struct EtcdRefusalTests {
         private static let ring = RingID(Data(repeating: 7, count: 32))
         private static let name = ObjectName.segment(WriterID(5), 1)

@@ -12,7 +12,7 @@
     @testable import KeychainSyncCore
     @testable import KeychainSyncEtcd
 
-    @Suite(.timeLimit(.minutes(20)))
+    @Suite(.timeLimit(.minutes(60)))
     struct HostileServerTests {
         private static let ring = RingID(Data(repeating: 7, count: 32))
 

@@ -13,7 +13,7 @@ import Testing
 
 private typealias Sync = KeychainSync
 
-@Suite("Examples of sync", .timeLimit(.minutes(10)))
+@Suite("Examples of sync", .timeLimit(.minutes(60)))
 struct SyncExamples {
     let world: HostileWorld
 

@@ -6,7 +6,7 @@ import KeychainKit
 import KeychainTesting
 import Testing
 
-@Suite("Examples of the article on tests", .timeLimit(.minutes(10)))
+@Suite("Examples of the article on tests", .timeLimit(.minutes(60)))
 struct ArticleExamples {
     private struct Session {
         var store: SecretStore

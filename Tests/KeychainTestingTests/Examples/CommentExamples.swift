@@ -5,7 +5,7 @@ import KeychainKit
 import KeychainTesting
 import Testing
 
-@Suite("Examples of the comments on tests", .timeLimit(.minutes(10)))
+@Suite("Examples of the comments on tests", .timeLimit(.minutes(60)))
 struct CommentExamples {
     /// Represents a store that a program implements.
     private typealias MyStore = MemoryStore

@@ -7,7 +7,7 @@ import Testing
 import WrapperStores
 
 #if os(Linux)
-    @Suite("Sharing between machines", .timeLimit(.minutes(10)))
+    @Suite("Sharing between machines", .timeLimit(.minutes(60)))
     struct SharingTests {
         private func keychain(_ store: any ItemStore, isShared: Bool = true) -> JSKeychain {
             JSKeychain(configuration: .init(syncToICloud: isShared)).using(store)

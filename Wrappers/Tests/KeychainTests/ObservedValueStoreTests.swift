@@ -28,7 +28,7 @@ private final class Plain: ValueStore, Sendable {
     }
 }
 
-@Suite("Observers", .timeLimit(.minutes(10)))
+@Suite("Observers", .timeLimit(.minutes(60)))
 struct ObservedValueStoreTests {
     private let store = ObservedValueStore(
         valueStore: ValueKeychainStore(accountName: "a").using(MemoryStore()))

@@ -8,7 +8,7 @@
     import Testing
     import WrapperStores
 
-    @Suite("Commands", .timeLimit(.minutes(10)))
+    @Suite("Commands", .timeLimit(.minutes(60)))
     struct CommandTests {
         struct Volume: Decodable, Equatable {
             let volume: Int

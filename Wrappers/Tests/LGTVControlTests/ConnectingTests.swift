@@ -8,7 +8,7 @@
     import Testing
     import WrapperStores
 
-    @Suite("Connecting", .timeLimit(.minutes(10)))
+    @Suite("Connecting", .timeLimit(.minutes(60)))
     struct ConnectingTests {
         private static let packet =
             [UInt8](repeating: 0xFF, count: 6)

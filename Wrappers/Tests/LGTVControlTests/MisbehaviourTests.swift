@@ -8,7 +8,7 @@
     import Testing
     import WrapperStores
 
-    @Suite("Misbehaviour", .timeLimit(.minutes(10)))
+    @Suite("Misbehaviour", .timeLimit(.minutes(60)))
     struct MisbehaviourTests {
         struct Row: CustomTestStringConvertible, Sendable {
             let testDescription: String

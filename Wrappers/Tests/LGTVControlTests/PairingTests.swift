@@ -8,7 +8,7 @@
     import Testing
     import WrapperStores
 
-    @Suite("Pairing", .timeLimit(.minutes(10)))
+    @Suite("Pairing", .timeLimit(.minutes(60)))
     struct PairingTests {
         @Test func newTV_connectedTo_asksAndThenItsKeyIsStored() async throws {
             let tv = try await TVSimulator(.prompts)

@@ -5,7 +5,7 @@
     import Foundation
     import Testing
 
-    @Suite("Programs", .timeLimit(.minutes(10)))
+    @Suite("Programs", .timeLimit(.minutes(60)))
     struct ProgramTests {
         private let folder: InstallationFolder
         private let remote: InstalledProgram

@@ -8,7 +8,7 @@
     import Testing
     import WrapperStores
 
-    @Suite("Trust", .timeLimit(.minutes(10)))
+    @Suite("Trust", .timeLimit(.minutes(60)))
     struct TrustTests {
         @Test func certificate_ofAPairedTV_isKeptBesideTheCredentials() async throws {
             let household = Household(try await TVSimulator(certificate: .first))

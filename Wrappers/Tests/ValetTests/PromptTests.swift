@@ -70,7 +70,7 @@ struct PromptTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func threads_thatReadAtTheSameTime_areAskedOnce() {
         let (threads, outcomes) = (DispatchGroup(), Outcomes())
         read(on: threads, outcomes, count: 8)
@@ -84,7 +84,7 @@ struct PromptTests {
     }
 
     /// What was begun before ends as it would have; what is begun after asks.
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func promptThatIsRequired_whileSomebodyIsAsked_failsNobody() throws {
         let (threads, outcomes) = (DispatchGroup(), Outcomes())
         read(on: threads, outcomes, count: 1)
@@ -98,7 +98,7 @@ struct PromptTests {
         #expect(person.count == 2)
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func calls_thatAskNobody_doNotWaitForTheAnswer() throws {
         let (threads, outcomes) = (DispatchGroup(), Outcomes())
         read(on: threads, outcomes, count: 1)
@@ -109,7 +109,7 @@ struct PromptTests {
         #expect(outcomes.values == ["s3cret"])
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func prompts_requiredWhileOthersRead_failNobody() {
         person.mayAnswer.signal()
         let (threads, outcomes) = (DispatchGroup(), Outcomes())

@@ -8,7 +8,7 @@ import WrapperStores
 @testable import Valet
 
 #if os(Linux)
-    @Suite("Sharing between machines", .timeLimit(.minutes(10)))
+    @Suite("Sharing between machines", .timeLimit(.minutes(60)))
     struct SharingTests {
         @Test(arguments: [CloudAccessibility.whenUnlocked, .afterFirstUnlock])
         func iCloudValet_setOnOneMachine_isReadOnTheOther(_ accessibility: CloudAccessibility) async throws {
