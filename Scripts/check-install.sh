@@ -198,7 +198,7 @@ offers() { # shell, the end of the command line, the words to be offered, sorted
     rm -f "$scratch/offered"
     # Without the variables of the user, whose vault it would read.
     env -i LINE="keychainctl $2" OFFERED="$scratch/offered" SHARE="$there/share" HOME="$scratch/$1.home" PATH="$there/bin:$PATH" \
-        KEYCHAIN_ANCHORS=file TERM=dumb LANG=C.UTF-8 timeout 60 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+        KEYCHAIN_ANCHORS=file TERM=dumb LANG=C.UTF-8 timeout 600 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
         bash -c "$("complete_in_$1")" </dev/null >"$scratch/words" 2>&1 || status=$?
     words=$(cut -f 1 "$scratch/offered" 2>/dev/null | sort -u) || status=$?
     [[ $status == 0 && $words == "$3" ]] || fail "$1 completes '$2' as: $words ($(cat "$scratch/words"))"
@@ -277,7 +277,7 @@ credentials() {
     printf %s 's3cret' | installed "$home" "$there/bin/keychainctl" set -s web.service -a db-password
     local group=/sys/fs/cgroup/systemd/init.scope had_group=
     [[ ! -d $group ]] || had_group=1
-    HOME=$home XDG_RUNTIME_DIR=$home/run KEYCHAIN_ANCHORS=file timeout 60 \
+    HOME=$home XDG_RUNTIME_DIR=$home/run KEYCHAIN_ANCHORS=file timeout 900 \
         unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -c "$(user_manager); run" \
         >"$home/words" 2>&1 || { cat "$home/words"; fail "the user manager"; }
     # The manager leaves its own, empty group.
@@ -302,9 +302,9 @@ run() {
     mount --make-rshared /
     mkdir -p /run/systemd && mount -t tmpfs none /run/systemd && mkdir /run/systemd/system
     /lib/systemd/systemd --user >"$HOME/manager" 2>&1 &
-    local tries=0
+    local end=$((SECONDS + 600))
     until systemctl --user start swift-keychain-credentials.socket 2>"$HOME/reason"; do
-        ((++tries < 50)) || { cat "$HOME/reason"; return 1; }
+        ((SECONDS < end)) || { cat "$HOME/reason"; return 1; }
         sleep 0.2
     done
     systemctl --user start web.service 2>/dev/null

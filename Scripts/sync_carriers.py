@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What carries the objects of the machines: one folder for all, git, Syncthing, etcd. For check-sync.py.
 
+import http.client
 import json
 import re
 import shutil
@@ -73,6 +74,7 @@ class Git(Folders):
 
     def __init__(self, root):
         self.root, self.children, self.ends, self.threads = Path(root), {}, threading.Event(), []
+        self.starting = threading.Lock()
 
     def folder(self, name):
         return self.root / f"{name}-folder"
@@ -97,8 +99,9 @@ class Git(Folders):
 
     def shell(self, machine, script):
         with open(machine.home / "git.log", "ab") as log:
-            process = machine.start(["/bin/sh", "-c", script], log)
-            self.children[machine.name] = process
+            with self.starting:
+                process = machine.start(["/bin/sh", "-c", script], log)
+                self.children[machine.name] = process
             status = process.wait()
         self.children[machine.name] = None
         return status == 0
@@ -123,6 +126,16 @@ class Git(Folders):
         process.wait()
         for lock in (machine.folder / ".git").rglob("*.lock"):
             lock.unlink(missing_ok=True)
+        self.unlock_origin()
+
+    def unlock_origin(self):
+        """A push that was killed may have left a lock there. While another git runs, a lock may be its own."""
+        with self.starting:
+            for process in list(self.children.values()):
+                if process:
+                    process.wait()
+            for lock in (self.root / "origin.git").rglob("*.lock"):
+                lock.unlink(missing_ok=True)
 
     def faults(self, machine, write):
         return [("git killed", lambda: self.kill_git(machine))] * 3
@@ -147,13 +160,15 @@ class Syncthing(Folders):
 
     def start(self, machines):
         self.machines = machines
-        ids, ports = {}, {}
+        names = [machine.name for machine in machines]
+        free = free_ports(2 * len(names))
+        ids, ports = {}, dict(zip(names, free))
+        self.web = dict(zip(names, free[len(names):]))
         for machine in machines:
             machine.env |= {"STNOUPGRADE": "1", "STNODEFAULTFOLDER": "1"}
             home = str(machine.home / "syncthing")
             self.call(machine, "generate", "--home", home, "--no-default-folder")
             ids[machine.name] = self.call(machine, "--home", home, "--device-id").strip()
-            ports[machine.name], self.web[machine.name] = free_ports(2)
         for machine in machines:
             self.configure(machine, ids, ports)
             self.serve(machine)
@@ -193,19 +208,20 @@ class Syncthing(Folders):
     def ask(self, machine, question):
         request = urllib.request.Request(f"http://127.0.0.1:{self.web[machine.name]}/rest/{question}",
                                          headers={"X-API-Key": self.keys[machine.name]})
-        with urllib.request.urlopen(request, timeout=5) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     def wait_for_connections(self, count):
-        for _ in range(300):
+        end = time.monotonic() + 600
+        while time.monotonic() < end:
             try:
                 if all(sum(there["connected"] for there in self.ask(machine, "system/connections")["connections"].values())
                        == count for machine in self.machines):
                     return
-            except OSError:
+            except (OSError, http.client.HTTPException, ValueError, KeyError):
                 pass
             time.sleep(0.2)
-        raise Failed("the Syncthings did not find each other within a minute")
+        raise Failed("the Syncthings did not find each other within ten minutes")
 
     def restart(self, machine):
         kill(self.running[machine.name])
