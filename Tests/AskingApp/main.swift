@@ -43,7 +43,7 @@ func evaluate() -> Int {
         replied.signal()
     }
     // Never so long, unless no reply comes at all.
-    return replied.wait(timeout: .now() + 120) == .success ? code.value : 1
+    return replied.wait(timeout: .now() + 900) == .success ? code.value : 1
 }
 
 final class LastCode: @unchecked Sendable {

@@ -161,7 +161,7 @@ struct SecItemStoreTests {
         let semaphore = DispatchSemaphore(value: 0)
         let observation = try store.observe { semaphore.signal() }
         _ = try SecItemStore(over: MemoryStore()).insert(.password("alice"), .none)
-        #expect(semaphore.wait(timeout: .now() + 60) == .success)
+        #expect(semaphore.wait(timeout: .now() + 900) == .success)
         withExtendedLifetime(observation) {}
     }
 

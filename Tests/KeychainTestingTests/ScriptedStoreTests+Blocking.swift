@@ -10,7 +10,7 @@ extension ScriptedStoreTests {
     @Test func neverAnswers_released_goesOn() throws {
         store.fail(.neverAnswers, on: [.insert])
         let call = Background { [store] () throws(KeychainError) in _ = try store.insert(.password("alice"), .none) }
-        #expect(store.waitUntilBlocked())
+        #expect(store.waitUntilBlocked(patience: .seconds(600)))
         #expect(try memory.count() == 0)
         store.release()
         #expect(call.reason() == nil)
@@ -23,7 +23,7 @@ extension ScriptedStoreTests {
         let calls = (0..<3).map { number in
             Background { [store] () throws(KeychainError) in _ = try store.insert(.password("\(number)"), .none) }
         }
-        #expect(store.waitUntilBlocked(3))
+        #expect(store.waitUntilBlocked(3, patience: .seconds(600)))
         store.reset()
         #expect(calls.map { $0.reason() } == [.timedOut, .timedOut, .timedOut])
         #expect(try memory.count() == 0)
@@ -54,7 +54,7 @@ extension ScriptedStoreTests {
                 for name in ["a", "b"] { _ = try items.insert(.password(name), .none) }
             }
         }
-        #expect(store.waitUntilBlocked())
+        #expect(store.waitUntilBlocked(patience: .seconds(600)))
         store.reset()
         #expect(call.reason() == .timedOut)
         #expect(try memory.count() == 0)
@@ -67,7 +67,7 @@ extension ScriptedStoreTests {
         let call = Background { [store, selection] () throws(KeychainError) in
             _ = try store.select(selection, limit: nil, includingValues: false, .none)
         }
-        #expect(store.waitUntilBlocked())
+        #expect(store.waitUntilBlocked(patience: .seconds(600)))
         _ = try store.insert(.password("bob"), .none)
         store.release()
         #expect(call.reason() == nil)

@@ -44,7 +44,7 @@ struct ScriptedStoreTests {
     @Test func slow_beforeItsTimeIsOver_hasDoneNothing() throws {
         store.fail(.slow(.seconds(600)))
         let call = Background { [store] () throws(KeychainError) in _ = try store.insert(.password("alice"), .none) }
-        #expect(store.waitUntilBlocked())
+        #expect(store.waitUntilBlocked(patience: .seconds(600)))
         #expect(try memory.count() == 0)
         store.release()
         #expect(call.reason() == nil)

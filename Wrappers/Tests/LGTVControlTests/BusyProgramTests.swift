@@ -49,7 +49,7 @@
             var options = LGTVControlManager.Options()
             (options.tlsPort, options.port) = (tv.port, deafPort)
             (options.broadcastAddress, options.wakePort) = ("127.0.0.1", deafPort)
-            (options.attemptTimeout, options.connectTimeout) = (.milliseconds(400), .seconds(20))
+            (options.attemptTimeout, options.connectTimeout) = (.milliseconds(400), .seconds(600))
             return Dialing(options: options, host: "127.0.0.1", mac: try MACAddress(mac), pin: nil)
         }
     }

@@ -53,7 +53,7 @@
             // A port that is not in use, until the television wakes and takes it.
             let port = try await OddServer.unusedPort()
             let household = Household(tlsPort: port) {
-                ($0.wakePort, $0.connectTimeout) = (receiver.port, .seconds(60))
+                ($0.wakePort, $0.connectTimeout) = (receiver.port, .seconds(600))
             }
             let connecting = Task { try await household.connect() }
             var packets = receiver.packets.makeAsyncIterator()

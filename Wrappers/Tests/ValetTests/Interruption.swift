@@ -17,7 +17,7 @@ extension ScriptedStore {
             do { try call() } catch { failure.withLock { $0 = error } }
             ended.signal()
         }
-        #expect(waitUntilBlocked())
+        #expect(waitUntilBlocked(patience: .seconds(600)))
         do { try act() } catch { Issue.record(error) }
         release()
         #expect(ended.wait(timeout: .now() + 600) == .success)

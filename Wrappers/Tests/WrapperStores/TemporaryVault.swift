@@ -12,7 +12,7 @@ public final class TemporaryVault: TransactionalStore {
     private let vault: Vault
 
     /// - Parameter writerTimeout: How long a change waits for others.
-    public init(passphrase: String? = nil, writerTimeout: Duration = .seconds(30)) throws {
+    public init(passphrase: String? = nil, writerTimeout: Duration = .seconds(600)) throws {
         folder = try TemporaryFolder("keychain-kit")
         var settings = VaultSettings.quick
         settings.writerTimeout = writerTimeout

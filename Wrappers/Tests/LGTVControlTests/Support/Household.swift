@@ -57,8 +57,8 @@
             // These addresses must not reach real devices.
             (options.broadcastAddress, options.wakePort) = ("127.0.0.1", deafPort)
             // Long, so that a machine with other work never makes a try fail that would succeed.
-            (options.connectTimeout, options.attemptTimeout) = (.seconds(100), .seconds(100))
-            (options.promptTimeout, options.requestTimeout) = (.seconds(100), .seconds(100))
+            (options.connectTimeout, options.attemptTimeout) = (.seconds(600), .seconds(600))
+            (options.promptTimeout, options.requestTimeout) = (.seconds(600), .seconds(600))
             options.retryInterval = .milliseconds(20)
             options.sharesStatus = false
             change(&options)
