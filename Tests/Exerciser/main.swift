@@ -129,6 +129,7 @@ case "key-hold": KeyringVerb(rest[0]).hold()
 case "key-fork": KeyringVerb(rest[0]).fork()
 case "key-thread": KeyringVerb(rest[0]).thread()
 case "key-store": KeyringVerb(rest[0]).store(rest[1])
+case "key-remove": KeyringVerb.remove(rest)
 case "key-race": KeyringVerb(rest[0]).race(Int(rest[1]) ?? 0)
 case "key-refused": KeyringVerb(rest[0]).refused()
 

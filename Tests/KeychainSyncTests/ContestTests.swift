@@ -4,6 +4,7 @@
 import Foundation
 import KeychainCrypto
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import SyncHostility
 import Testing
@@ -108,11 +109,7 @@ struct ContestTests {
         func hasAsked() async throws -> Bool {
             try await !world.names(server) { if case .request = $0 { true } else { false } }.isEmpty
         }
-        for _ in 0..<24_000 {
-            if try await hasAsked() { break }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        #expect(try await hasAsked())
+        try await yieldUntil("The question of the tablet", every: .milliseconds(5), hasAsked)
         for _ in 0..<2 { #expect(await refusal(server) == .undecidedRing) }
         #expect(try await server.member.status().members.map(\.name).sorted() == ["laptop", "server"])
         joining.cancel()
@@ -244,9 +241,8 @@ struct ContestTests {
         let phone = try world.machine("phone")
         let code = try await server.member.invite(name: "phone", for: .seconds(3600))
         let joined = Task { try await phone.member.join(code, at: world.place, interval: .milliseconds(5)) }
-        for _ in 0..<24_000 {
-            guard try await server.exchange().admitted.isEmpty else { break }
-            try await Task.sleep(for: .milliseconds(5))
+        try await yieldUntil("The phone is let in", every: .milliseconds(5)) {
+            try await !server.exchange().admitted.isEmpty
         }
         await #expect(throws: KeychainError.undecidedRing) { _ = try await joined.value }
         #expect(try await isActive(thief, on: phone))

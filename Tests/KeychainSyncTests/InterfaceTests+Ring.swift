@@ -29,7 +29,7 @@ extension InterfaceTests {
         let (sync, other) = (laptop.sync, desktop.sync)
         #expect(try await sync.found(name: "laptop", at: place).isComplete)
         #expect(try await sync.isInRing)
-        let code = try await sync.invite(name: "desktop", validFor: .seconds(60))
+        let code = try await sync.invite(name: "desktop", validFor: .seconds(3600))
         #expect(code.count == 29)
         async let joined = other.join(code: code, at: place)
         let admission = Task {

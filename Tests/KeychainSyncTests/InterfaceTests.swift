@@ -34,10 +34,11 @@ struct InterfaceTests {
     @Test func sync_ofAVault_sharesWhatItsStoresSave() async throws {
         let laptop = try await world.founder()
         let sync = try KeychainSync(vault: laptop.vault)
-        let store = SecretStore(service: "s", synchronizable: true, store: laptop.vault)
+        var store = SecretStore(service: "s", synchronizable: true, store: laptop.vault)
+        store.timeout = Timeout(operation: .testLimit)
         try await store.save("1", for: "a")
         #expect(try await sync.status().pending == 1)
-        #expect(try await sync.now().sent == 1)
+        #expect(try await sync.now(timeout: .testLimit).sent == 1)
         #expect(try await sync.status().items == 1)
     }
 

@@ -28,6 +28,7 @@ struct Machine {
         var settings = VaultSettings()
         settings.scryptCost = .cheap
         settings.unlockCache = .process
+        settings.writerTimeout = .seconds(600)
         if let machineIDFile { settings.machineIDFile = machineIDFile }
         vault = Vault(location, settings)
         member = RingMember(vault, kinds: kinds, clock: clock)
@@ -88,9 +89,8 @@ struct Machine {
         let code = try await member.invite(name: machine.name, for: .seconds(3600), role: role)
         async let joined = machine.member.join(code, at: place, interval: .milliseconds(5))
         let admission = Task {
-            for _ in 0..<24_000 {
-                guard try await exchange().admitted.isEmpty else { return }
-                try await Task.sleep(for: .milliseconds(5))
+            try await yieldUntil("A machine that is let in", every: .milliseconds(5)) {
+                try await !exchange().admitted.isEmpty
             }
         }
         _ = try await joined

@@ -168,12 +168,7 @@ extension RingMemberTests {
         try await eventually { try laptop.items() == ["a=2"] }
     }
 
-    /// The limit only ends a test that would wait for ever.
     func eventually(_ condition: () async throws -> Bool) async throws {
-        for _ in 0..<24_000 {
-            if try await condition() { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        Issue.record("It has not happened.")
+        try await yieldUntil("What has to happen", every: .milliseconds(5), condition)
     }
 }

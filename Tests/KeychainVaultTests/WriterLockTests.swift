@@ -80,7 +80,7 @@ struct WriterLockTests {
 
     @Test func writer_whoseLockFileWasReplacedWhileItWaited_waitsForTheNewOne() throws {
         var settings = VaultSettings()
-        settings.writerTimeout = .seconds(3)
+        settings.writerTimeout = .seconds(20)
         let test = try TestVault(settings)
         try test.engine.add(.genericPassword("s", "before", value: "v"))
         let old = try HeldLock(test.location.lockFile)

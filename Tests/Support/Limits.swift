@@ -47,3 +47,14 @@ package func yieldUntil(
         await Task.yield()
     }
 }
+
+/// The same with a pause after each look, which leaves the processor to what is waited for.
+package func yieldUntil(
+    _ what: String, every pause: Duration, _ condition: () async throws -> Bool
+) async throws {
+    try await yieldUntil(what) {
+        if try await condition() { return true }
+        try await Task.sleep(for: pause)
+        return false
+    }
+}

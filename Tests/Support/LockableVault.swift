@@ -24,6 +24,7 @@ package final class LockableVault: Sendable {
         var settings = VaultSettings()
         settings.unlockCache = unlockCache
         settings.scryptCost = .cheap
+        settings.writerTimeout = .seconds(600)
         let (place, deviceKeyFile) = (folder.path + "/vault", folder.path + "/key/device.key")
         vault = Vault(try VaultLocation(folder: place, deviceKeyFile: deviceKeyFile), settings)
         key = ProtectorSecret(try LockableVault.kind("key-file"), .random(count: 32))
@@ -58,6 +59,7 @@ package final class LockableVault: Sendable {
 
     package var subject: StoreUnderTest {
         var subject = StoreUnderTest(vault)
+        subject.patience = .testLimit
         // The closure keeps the folder for as long as the subject.
         subject.setLockState = { try self.setLockState($0) }
         return subject

@@ -12,7 +12,7 @@ package final class TemporaryVault: TransactionalStore, RepeatingStore {
     private let vault: Vault
 
     /// - Parameter writerTimeout: How long a change waits for others.
-    package init(passphrase: String? = nil, writerTimeout: Duration = .seconds(30)) throws {
+    package init(passphrase: String? = nil, writerTimeout: Duration = .seconds(600)) throws {
         folder = try .inMemory("keychain-kit")
         var settings = VaultSettings()
         settings.unlockCache = .process

@@ -18,7 +18,20 @@ struct KeyringVerb {
     func read() { say(outcome { try KernelKeyring.find(name).flatMap(KernelKeyring.read).map(text) ?? "none" }) }
 
     func store(_ secret: String) {
-        say(outcome { "\(try KernelKeyring.store(bytes(secret), as: name, timeout: .seconds(60)).serial)" })
+        say(outcome { "\(try KernelKeyring.store(bytes(secret), as: name, timeout: .seconds(900)).serial)" })
+    }
+
+    /// Removes the keys of several names. A line for each.
+    static func remove(_ names: [String]) {
+        for name in names {
+            let verb = KeyringVerb(name)
+            say(
+                verb.outcome {
+                    guard let key = try KernelKeyring.find(name) else { return "none" }
+                    try KernelKeyring.remove(key)
+                    return "removed"
+                })
+        }
     }
 
     /// Says whether the key is alive, once at first and once for each line of input.

@@ -18,7 +18,7 @@ extension VaultItems {
         try reads.remember()
         let child = test_fork()
         guard child != 0 else {
-            alarm(60)
+            alarm(600)
             do {
                 say("child", try reads.read())
                 try reads.remember()

@@ -14,7 +14,7 @@ extension VaultItems {
         waitUntilOtherThreadsSleep()
         let child = test_fork()
         guard child != 0 else {
-            alarm(60)
+            alarm(600)
             _exit(usesThreads() ? 0 : 1)
         }
         say("child", exitStatus(child))
@@ -55,7 +55,7 @@ extension VaultItems {
         waitUntilOtherThreadsSleep()
         let child = test_fork()
         guard child != 0 else {
-            alarm(60)
+            alarm(600)
             do { _ = try vault.lockState } catch { say("child \(error.reason.rawValue)") }
             _exit(0)
         }
@@ -85,7 +85,7 @@ extension VaultItems {
         waitUntilOtherThreadsSleep()
         let child = test_fork()
         guard child != 0 else {
-            alarm(60)
+            alarm(600)
             PausePoint.observe(nil)
             do { try add("child", "v") } catch { _exit(1) }
             _exit(0)
@@ -116,7 +116,7 @@ extension VaultItems {
         waitUntilOtherThreadsSleep()
         let child = test_fork()
         guard child != 0 else {
-            alarm(60)
+            alarm(600)
             while true { pause() }
         }
         PausePoint.observe(nil)
@@ -154,9 +154,9 @@ extension VaultItems {
 /// not enough is ended by SIGALRM.
 func waitUntilOtherThreadsSleep() {
     var calm = 0
-    for _ in 0..<10_000 where calm < 5 {
+    waitUntil {
         calm = otherThreadsSleep ? calm + 1 : 0
-        usleep(1000)
+        return calm == 5
     }
 }
 

@@ -62,7 +62,7 @@ extension Needles {
         if outcome == "error" {
             code = Planted.key(9).withUnsafeBytes { SecretBytes(copying: .init(rebasing: $0[..<13])) }
         }
-        let wait: Duration = outcome == "timed-out" ? .milliseconds(100) : .seconds(60)
+        let wait: Duration = outcome == "timed-out" ? .milliseconds(100) : .seconds(900)
         _ = try await member.join(code, at: ring.place, wait: wait, interval: .milliseconds(5))
         guard try ring.has("arriving") else { exit(66) }
     }

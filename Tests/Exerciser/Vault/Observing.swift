@@ -26,7 +26,7 @@ extension VaultItems {
         withExtendedLifetime(observation) {}
         observation = nil
         // Closed on another thread.
-        for _ in 0..<5000 where watchDescriptors > 0 { usleep(1000) }
+        waitUntil { watchDescriptors == 0 }
         say("woke \(woken) left \(watchDescriptors)")
     }
 
@@ -36,7 +36,7 @@ extension VaultItems {
         waitUntilOtherThreadsSleep()
         let child = test_fork()
         guard child != 0 else {
-            alarm(60)
+            alarm(600)
             do { _ = try vault.observe {} } catch { say("child \(error.reason.rawValue)") }
             _exit(0)
         }
@@ -54,12 +54,12 @@ extension VaultItems {
             closePipesAndSockets()
             try? add("child-1", "v")
             _ = FileManager.default.createFile(atPath: mark + ".begun", contents: nil)
-            for _ in 0..<60_000 where access(mark + ".go", F_OK) != 0 { usleep(1000) }
+            waitUntil { access(mark + ".go", F_OK) == 0 }
             try? add("child-2", "v")
             _ = FileManager.default.createFile(atPath: mark + ".end", contents: nil)
             _exit(0)
         }
-        for _ in 0..<60_000 where access(mark + ".begun", F_OK) != 0 { usleep(1000) }
+        waitUntil { access(mark + ".begun", F_OK) == 0 }
     }
 
     /// Foundation's `Process` takes the parent for running while its socket is open.

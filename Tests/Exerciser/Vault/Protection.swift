@@ -13,6 +13,7 @@ func exerciserSettings(_ environment: [String: String]) throws -> VaultSettings 
     settings.scryptCost = ScryptCost(
         floor: ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1), target: nil)
     settings.rotationBatch = 8
+    settings.writerTimeout = .seconds(600)
     if let seconds = environment["EXERCISER_WRITER_TIMEOUT"].flatMap({ Double($0) }) {
         settings.writerTimeout = .seconds(seconds)
     }

@@ -135,7 +135,7 @@ struct VaultItems {
     func readTwice(_ account: String, signal: String) {
         report { print(try read(account)) }
         guard FileManager.default.createFile(atPath: signal + ".first", contents: nil) else { return }
-        for _ in 0..<10_000 where !FileManager.default.fileExists(atPath: signal + ".go") { usleep(1000) }
+        waitUntil { FileManager.default.fileExists(atPath: signal + ".go") }
         report { print(try read(account)) }
     }
 

@@ -53,7 +53,7 @@ struct TimeoutTests {
             #expect(result == .timedOut)
         }
         silent.reset()
-        store.timeout = nil
+        store.timeout = Timeout(operation: .testLimit)
         try await store.save("x", for: "a")
         #expect(try await store.readText("a") == "x")
     }

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
 import Synchronization
 import Testing
 
@@ -27,7 +28,9 @@ struct ChangesTests {
         }
 
         func store(_ service: String = "s", group: String? = nil) -> SecretStore {
-            SecretStore(service: service, accessGroup: group, store: items)
+            var store = SecretStore(service: service, accessGroup: group, store: items)
+            store.timeout = Timeout(operation: .testLimit)
+            return store
         }
     }
 

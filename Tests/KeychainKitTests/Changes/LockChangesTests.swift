@@ -19,7 +19,7 @@ extension SharedVault {
 
     /// With that passphrase, and locked.
     static func locked() throws -> SharedVault {
-        var settings = VaultSettings()
+        var settings = VaultSettings.patient
         settings.scryptCost = .cheap
         let shared = try SharedVault(settings)
         try shared.vault.create()

@@ -7,13 +7,22 @@ import KeychainTestSupport
 
 @testable import KeychainVault
 
+extension VaultSettings {
+    /// A change waits for others as long as they take on a busy machine.
+    static var patient: VaultSettings {
+        var settings = VaultSettings()
+        settings.writerTimeout = .seconds(600)
+        return settings
+    }
+}
+
 /// A vault that lives as long as one test.
 final class SharedVault: Sendable {
     private let folder: TemporaryFolder
     let location: VaultLocation
     let vault: Vault
 
-    init(_ settings: VaultSettings = VaultSettings()) throws {
+    init(_ settings: VaultSettings = .patient) throws {
         folder = try TemporaryFolder("keychain-kit")
         let (path, deviceKeyFile) = (folder.path + "/vault", folder.path + "/config/device.key")
         location = try VaultLocation(folder: path, deviceKeyFile: deviceKeyFile)
@@ -21,10 +30,17 @@ final class SharedVault: Sendable {
     }
 
     /// The items of the exerciser.
-    var store: SecretStore { SecretStore(service: "exerciser", store: vault) }
+    var store: SecretStore { Self.store(of: vault) }
 
     /// The same as another process would see it: nothing cached, opened again.
-    func reopened() -> SecretStore { SecretStore(service: "exerciser", store: Vault(location)) }
+    func reopened() -> SecretStore { Self.store(of: Vault(location, .patient)) }
+
+    /// With time for a busy machine.
+    private static func store(of vault: Vault) -> SecretStore {
+        var store = SecretStore(service: "exerciser", store: vault)
+        store.timeout = Timeout(operation: .testLimit)
+        return store
+    }
 
     // MARK: - Other processes
 

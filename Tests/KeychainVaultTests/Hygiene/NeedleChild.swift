@@ -34,7 +34,7 @@ final class NeedleChild {
         var variables = [
             "KEYCHAIN_UNLOCK_CACHE": "process", "LD_BIND_NOW": "1",
             "TMPDIR": vault.test.root, "SQLITE_TMPDIR": vault.test.root,
-            "EXERCISER_WRITER_TIMEOUT": entry.outcome == .timedOut && entry.says == "busy" ? "0.2" : "30",
+            "EXERCISER_WRITER_TIMEOUT": entry.outcome == .timedOut && entry.says == "busy" ? "0.2" : "600",
         ]
         if !entry.preparations.isDisjoint(with: [.credential, .wrongCredential]) {
             variables["CREDENTIALS_DIRECTORY"] = vault.credentialsFolder

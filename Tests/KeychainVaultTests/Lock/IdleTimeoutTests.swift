@@ -34,6 +34,34 @@ struct IdleTimeoutTests {
         }
     }
 
+    /// The keys of fifty seconds may be gone before the end of a case on a busy machine: it is tried again if it took that long.
+    private static func inTime<Outcome>(_ body: () throws -> Outcome) throws -> Outcome {
+        for _ in 0..<9 {
+            let start = ContinuousClock.now
+            let result = Result { try body() }
+            if ContinuousClock.now - start < .seconds(40) { return try result.get() }
+        }
+        return try body()
+    }
+
+    private static func isAlmostOver(after act: (TestVault) throws -> Void) throws -> Bool {
+        try inTime {
+            let almost = try Almost()
+            defer { do { try almost.test.forget() } catch { Issue.record(error) } }
+            try act(almost.test)
+            return try almost.isStillAlmostOver
+        }
+    }
+
+    private struct Unexpected: Error {
+        let state: LockState
+    }
+
+    private static func checkIsUnlocked(_ vault: Vault) throws {
+        let state = try vault.lockState
+        guard state == .unlocked else { throw Unexpected(state: state) }
+    }
+
     private static func key(_ vault: Vault) throws -> KernelKeyring.Key {
         let found = try #require(try vault.session().keyState.find(.unlocked))
         guard case .kernel(let key) = found.token else { throw KeychainError(.unavailable, "not in the kernel") }
@@ -68,61 +96,57 @@ struct IdleTimeoutTests {
     ]
 
     @Test(arguments: looks.map(\.name)) func look_atAnUnlockedVault_doesNotPutTheTimeoutOff(name: String) throws {
-        let almost = try Almost()
         let look = try #require(Self.looks.first { $0.name == name }).look
-        for _ in 0..<3 { try look(almost.test) }
-        #expect(try almost.isStillAlmostOver)
-        try almost.test.forget()
+        #expect(try Self.isAlmostOver { test in for _ in 0..<3 { try look(test) } })
     }
 
     /// One process that does all of it, again and again.
     @Test func looksByOneVault_doNotPutTheTimeoutOff() throws {
-        let almost = try Almost()
-        let vault = almost.test.another()
-        for _ in 0..<3 {
-            #expect(try vault.lockState == .unlocked)
-            _ = try vault.status()
-            _ = try vault.differences([Selection(itemClass: .genericPassword)], from: [:])
+        let isAlmostOver = try Self.isAlmostOver { test in
+            let vault = test.another()
+            for _ in 0..<3 {
+                try Self.checkIsUnlocked(vault)
+                _ = try vault.status()
+                _ = try vault.differences([Selection(itemClass: .genericPassword)], from: [:])
+            }
         }
-        #expect(try almost.isStillAlmostOver)
-        try almost.test.forget()
+        #expect(isAlmostOver)
     }
 
     @Test func itemRead_putsTheTimeoutOff() throws {
-        let almost = try Almost()
-        #expect(try almost.test.another().engine.text(.find(.whenUnlocked)) == "value")
-        #expect(try !almost.isStillAlmostOver)
-        try almost.test.forget()
+        var value: String?
+        #expect(try !Self.isAlmostOver { value = try $0.another().engine.text(.find(.whenUnlocked)) })
+        #expect(value == "value")
     }
 
     @Test func itemWritten_putsTheTimeoutOff() throws {
-        let almost = try Almost()
-        try almost.test.another().engine.update(.find(.whenUnlocked), value: "another")
-        #expect(try !almost.isStillAlmostOver)
-        try almost.test.forget()
+        #expect(try !Self.isAlmostOver { try $0.another().engine.update(.find(.whenUnlocked), value: "another") })
     }
 
     /// A process that has seen the previous entry must not renew the new one with the previous timeout.
     @Test func idleTimeout_madeShorter_holdsForWhoHasReadTheLongerOne() throws {
         let test = try TestVault.locked()
-        let (vault, reading) = (test.another(), test.another())
-        try vault.unlock(.old, idleTimeout: .seconds(3600))
-        // A look and no use: the first use, which follows, renews in any case.
-        #expect(try reading.lockState == .unlocked)
-        try vault.unlock(.old, idleTimeout: .seconds(50))
-        #expect(try reading.engine.text(.find(.whenUnlocked)) == "value")
-        #expect(try KernelTime.isShort(Self.key(vault)) == true)
+        let (value, isShort) = try Self.inTime {
+            let (vault, reading) = (test.another(), test.another())
+            try vault.unlock(.old, idleTimeout: .seconds(3600))
+            // A look and no use: the first use, which follows, renews in any case.
+            try Self.checkIsUnlocked(reading)
+            try vault.unlock(.old, idleTimeout: .seconds(50))
+            return (try reading.engine.text(.find(.whenUnlocked)), try KernelTime.isShort(Self.key(vault)))
+        }
+        #expect(value == "value" && isShort == true)
         try test.forget()
     }
 
     /// Looking first must not make a use that follows count as renewed already.
     @Test func itemRead_rightAfterALook_putsTheTimeoutOff() throws {
-        let almost = try Almost()
-        let vault = almost.test.another()
-        #expect(try vault.lockState == .unlocked)
-        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
-        #expect(try !almost.isStillAlmostOver)
-        try almost.test.forget()
+        var value: String?
+        let isAlmostOver = try Self.isAlmostOver { test in
+            let vault = test.another()
+            try Self.checkIsUnlocked(vault)
+            value = try vault.engine.text(.find(.whenUnlocked))
+        }
+        #expect(value == "value" && !isAlmostOver)
     }
 
     /// An entry of 59 seconds of which the kernel shows a whole minute at first, before its next second begins.

@@ -12,7 +12,7 @@ import SecretMemory
 extension VaultSettings {
     /// A tenth of a second for a passphrase: these tests are not about guessing.
     static var cheap: VaultSettings {
-        var settings = VaultSettings()
+        var settings = patient
         settings.scryptCost = .cheap
         settings.rotationBatch = 8
         return settings

@@ -15,7 +15,7 @@ final class TestVault: Sendable {
     let vault: Vault
 
     init(
-        _ settings: VaultSettings = VaultSettings(), keyFolder: String = "config", in folder: TemporaryFolder? = nil
+        _ settings: VaultSettings = .patient, keyFolder: String = "config", in folder: TemporaryFolder? = nil
     ) throws {
         let folder = try folder ?? TemporaryFolder("keychain-test")
         self.folder = folder
@@ -28,7 +28,7 @@ final class TestVault: Sendable {
     var engine: Engine { Engine(store: vault) }
 
     /// The same vault as another process would see it: nothing cached, opened again.
-    func reopened() -> Engine { Engine(store: Vault(location)) }
+    func reopened() -> Engine { Engine(store: Vault(location, .patient)) }
 
     var databaseFile: String { location.folder + "/vault.db" }
 
@@ -44,6 +44,15 @@ final class TestVault: Sendable {
             files[path] = try Data(contentsOf: URL(fileURLWithPath: path))
         }
         return files
+    }
+}
+
+extension VaultSettings {
+    /// A change waits for others as long as they take on a busy machine.
+    static var patient: VaultSettings {
+        var settings = VaultSettings()
+        settings.writerTimeout = .seconds(600)
+        return settings
     }
 }
 

@@ -11,7 +11,7 @@ final class TestKey {
     /// Keys that other tests removed a moment ago still count for the quota of a user other than root: waits for the
     /// kernel.
     func store(_ text: String, timeout: Duration? = .seconds(600)) throws -> KernelKeyring.Key {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(600)
         while true {
             do throws(KernelKeyring.Failure) {
                 return try KernelKeyring.store(SecretBytes(text), as: name, timeout: timeout)
