@@ -17,7 +17,7 @@ struct AskpassAuthenticatorTests {
 
     private func outcome(
         _ path: String, isNew: Bool = false, attempt: Int = 1, reason: String = "A test",
-        timeout: Duration = .seconds(30)
+        timeout: Duration = .testLimit
     ) -> Result<Data, KeychainError> {
         Result { () throws(KeychainError) in
             let question = AuthenticationQuestion(.passphrase, isNew: isNew, reason: reason, attempt: attempt)
@@ -27,7 +27,7 @@ struct AskpassAuthenticatorTests {
         }
     }
 
-    private func failure(_ path: String, timeout: Duration = .seconds(30)) -> KeychainError? {
+    private func failure(_ path: String, timeout: Duration = .testLimit) -> KeychainError? {
         guard case .failure(let failure) = outcome(path, timeout: timeout) else { return nil }
         return failure
     }

@@ -93,7 +93,8 @@ struct ConfirmationTests {
                 case $line in CONFIRM) \(answer) ;; *) echo OK ;; esac
             done
             """)
-        #expect(outcome(PinentryAuthenticator(program: path), ["Allow 100%?", "now"]) == expected)
+        let authenticator = PinentryAuthenticator(program: path, timeout: .testLimit, patience: .testLimit)
+        #expect(outcome(authenticator, ["Allow 100%?", "now"]) == expected)
         #expect(try scripts.contents("lines").contains("SETDESC Allow 100%25?%0Anow\n"))
     }
 

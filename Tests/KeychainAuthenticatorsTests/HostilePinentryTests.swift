@@ -29,10 +29,10 @@ struct HostilePinentryTests {
     }
 
     private func outcome(
-        _ body: String, isNew: Bool = false, timeout: Duration = .seconds(120)
+        _ body: String, isNew: Bool = false, timeout: Duration = .testLimit, patience: Duration = .testLimit
     ) throws -> Result<Data, KeychainError> {
         let path = try scripts.script(body)
-        let authenticator = PinentryAuthenticator(program: path, timeout: timeout, patience: .seconds(5))
+        let authenticator = PinentryAuthenticator(program: path, timeout: timeout, patience: patience)
         return Result { () throws(KeychainError) in
             let answer = try authenticator.ask(AuthenticationQuestion(.passphrase, isNew: isNew, reason: "A test"))
             guard case .secret(let secret) = answer else { return Data() }
@@ -41,9 +41,9 @@ struct HostilePinentryTests {
     }
 
     private func reason(
-        _ body: String, timeout: Duration = .seconds(120)
+        _ body: String, timeout: Duration = .testLimit, patience: Duration = .testLimit
     ) throws -> KeychainError.Reason? {
-        guard case .failure(let failure) = try outcome(body, timeout: timeout) else { return nil }
+        guard case .failure(let failure) = try outcome(body, timeout: timeout, patience: patience) else { return nil }
         return failure.reason
     }
 
@@ -81,7 +81,7 @@ struct HostilePinentryTests {
         "exec sleep 1000", "trap '' TERM; while :; do sleep 1; done",
     ])
     func program_thatIsNoPinentry_isUnavailable(body: String) throws {
-        #expect(try reason(body) == .unavailable)
+        #expect(try reason(body, patience: .seconds(5)) == .unavailable)
     }
 
     @Test func answer_withoutEnd_isUnavailable() throws {
@@ -98,8 +98,9 @@ struct HostilePinentryTests {
         let first = try scripts.script(Self.polite("echo asking >\(folder)/asking; exec sleep 1000"))
         let question = AuthenticationQuestion(.passphrase, reason: "A test")
         let ended = DispatchSemaphore(value: 0)
+        let asking = PinentryAuthenticator(program: first, timeout: .testLimit, patience: .testLimit)
         Thread.detachNewThread {
-            #expect(throws: KeychainError.self) { try PinentryAuthenticator(program: first).ask(question) }
+            #expect(throws: KeychainError.self) { try asking.ask(question) }
             ended.signal()
         }
         _ = try readNamedPipe(folder + "/asking")

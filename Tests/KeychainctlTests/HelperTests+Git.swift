@@ -58,7 +58,7 @@ extension HelperTests {
             """
             mkfifo pipe; ln -s pipe link; mkdir -p other x/git; mkfifo other/.gitconfig x/git/config
             for verb in install remove; do
-                \(variable) timeout 60 "$CTL" helper $verb git --yes 2> log; echo $?; grep -c 'is not a file' log
+                \(variable) timeout 600 "$CTL" helper $verb git --yes 2> log; echo $?; grep -c 'is not a file' log
                 grep -c '\(advice)' log
             done
             test -p pipe && test -p other/.gitconfig && test -p x/git/config; echo $?

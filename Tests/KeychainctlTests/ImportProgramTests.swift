@@ -12,9 +12,11 @@ struct ImportProgramTests {
 
     // MARK: - pass, gopass
 
-    /// Makes a key without a passphrase. The agent ends with the folder.
+    /// Makes a key without a passphrase. The agent ends with the folder. It is started here, because gpg waits only some seconds
+    /// for one that it starts.
     private static let makeKey = """
         set -e; export GNUPGHOME="$HOME/g"; mkdir -m 700 g; trap 'gpgconf --kill gpg-agent' EXIT
+        gpg-agent --daemon > /dev/null 2>&1
         gpg --batch --quiet --passphrase '' --quick-gen-key test@example.com future-default default never 2>/dev/null
         export PASSWORD_STORE_DIR="$HOME/store"
 
@@ -119,7 +121,7 @@ struct ImportProgramTests {
             # It answers a moment later. Before that, the bus would start another one, which is locked.
             tries=0
             until dbus-send --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetNameOwner \
-                string:org.freedesktop.secrets >/dev/null 2>&1; do tries=$((tries + 1)); [ $tries -lt 600 ]; sleep 0.1; done
+                string:org.freedesktop.secrets >/dev/null 2>&1; do tries=$((tries + 1)); [ $tries -lt 6000 ]; sleep 0.1; done
             \(script)
             """.utf8
         ).write(to: tool.home.appendingPathComponent("script"))

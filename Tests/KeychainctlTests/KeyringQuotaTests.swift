@@ -39,9 +39,15 @@ private final class OtherUser {
     .enabled(
         if: geteuid() == 0 && canUseAnotherUser, "not root, or no other user can run what was built, or no keyring"))
 struct KeyringQuotaTests {
-    /// The last of the keys that fit leaves no byte. They go by themselves after a minute.
+    /// The last of the keys that fit leaves no byte. They are removed when the script ends.
     private static let fillingTheQuota = """
         size=16384; count=0
+        remove() {
+            set --
+            while [ $count -gt 0 ]; do set -- "$@" "fill $count"; count=$((count - 1)); done
+            ./exerciser key-remove "$@" > removed
+        }
+        trap remove EXIT
         while [ $size -gt 0 ] && [ $count -lt 300 ]; do
             count=$((count + 1))
             ./exerciser key-store "fill $count" "$(head -c $size /dev/zero | tr '\\0' s)" > filled

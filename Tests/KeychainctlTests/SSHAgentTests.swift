@@ -146,7 +146,7 @@ struct SSHAgentTests {
         let client = """
             import os, socket, struct, sys
             def ask(*parts):
-                s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SSH_AUTH_SOCK"]); s.settimeout(60)
+                s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SSH_AUTH_SOCK"]); s.settimeout(600)
                 for part in parts: s.sendall(part)
                 s.shutdown(socket.SHUT_WR)
                 answer = b""
@@ -184,7 +184,7 @@ struct SSHAgentTests {
     func sockets_ofTheAgent_areInheritedByNoProgram() throws {
         let client = """
             import glob, os, socket, struct, sys
-            s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SSH_AUTH_SOCK"]); s.settimeout(60)
+            s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SSH_AUTH_SOCK"]); s.settimeout(600)
             s.sendall(struct.pack(">IB", 1, 255)); assert s.recv(64) == struct.pack(">IB", 1, 5)
             own = {line.split()[6] for line in open("/proc/net/unix") if os.environ["SSH_AUTH_SOCK"] in line}
             for path in glob.glob("/proc/%s/fd/*" % sys.argv[1]):

@@ -12,7 +12,8 @@ struct TmuxTests {
     init() throws { tool = try Tool() }
 
     /// Runs a script beside a session with a shell on 80 columns. `type` enters a line, and `key` presses one; `line` runs a
-    /// command to its end; `screen` prints everything with the scrollback; `see` waits until a text is there so often.
+    /// command to its end; `screen` prints everything with the scrollback; `see` waits until a text is there so often; `back`
+    /// waits until the shell has the terminal again. The limit of the whole script ends what never comes.
     private func session(_ script: String) throws -> Tool.Run {
         try tool.shell(
             """
@@ -26,6 +27,7 @@ struct TmuxTests {
             line() { type "$1; tmux -u -L keychain wait-for -S done"; t wait-for done; }
             screen() { t capture-pane -p -S -; }
             see() { until [ "$(screen | grep -c -e "$1")" -ge "${2-1}" ]; do sleep 0.05; done; }
+            back() { until [ "$(t display -p '#{pane_current_command}')" = bash ]; do sleep 0.05; done; }
             \(script)
             """)
     }
@@ -42,7 +44,7 @@ struct TmuxTests {
     @Test func prompt_interruptedInASession_endsBySIGINT() throws {
         let run = try session(
             """
-            type '"$CTL" set -s s -a a'; see 'Value for'; type half; see again; key C-c
+            type '"$CTL" set -s s -a a'; see 'Value for'; type half; see again; key C-c; back
             type 'echo "code $?"'; see '^code'; screen | grep -x 'code [0-9]*'; "$CTL" list
             """)
         #expect(run.text == "code 130\n", "\(run.everything)")

@@ -7,10 +7,12 @@ import Testing
 extension VerbNeedleTests {
     // MARK: - Password stores
 
-    /// An agent that was started under strace would keep it waiting for ever, and making the key starts it before.
+    /// An agent that was started under strace would keep it waiting for ever, so it is started before. gpg would also wait only
+    /// some seconds for an agent that it starts.
     private static let store = """
         export GNUPGHOME="$PWD/in/g" PASSWORD_STORE_DIR="$PWD/in/store"; mkdir -m 700 in/g
         trap 'gpgconf --kill gpg-agent' EXIT
+        gpg-agent --daemon > in/agent 2>&1
         gpg --batch --quiet --passphrase '' --quick-gen-key test@example.com future-default default never 2> in/made
         pass init test@example.com > in/made; printf '\(needle)\\n\(needle)\\n' | pass insert -m web/alice > in/made
         cp -r in/store in/broken; echo junk > in/broken/web/bob.gpg
@@ -40,7 +42,7 @@ extension VerbNeedleTests {
         DBUS_SESSION_BUS_ADDRESS=$(dbus-daemon --session --fork --print-address=1 --print-pid=3 3> in/bus 2> in/errors)
         export DBUS_SESSION_BUS_ADDRESS; trap 'kill $(cat in/bus)' EXIT
         printf pw | gnome-keyring-daemon --unlock --components=secrets > in/started 2>&1
-        gdbus wait --session --timeout 60 org.freedesktop.secrets
+        gdbus wait --session --timeout 600 org.freedesktop.secrets
         printf \(needle) | secret-tool store --label=First service svc username alice
         printf \(needle) | secret-tool store --label=Net server git.example.com user bob protocol https
         """

@@ -56,14 +56,14 @@ struct Question {
 
     /// Asks, and forks. A child asks by another program, and then the parent again by the first one.
     static func aroundAFork(_ program: String, inTheChild other: String) throws {
-        let options = try QuestionOptions(["pinentry", "--program", program, "--timeout", "10"])
+        let options = try QuestionOptions(["pinentry", "--program", program])
         let inTheChild = try QuestionOptions(["pinentry", "--program", other])
         print(options.ask(AuthenticationCancellation()))
         fflush(nil)
         waitUntilOtherThreadsSleep()
         let child = test_fork()
         if child == 0 {
-            alarm(60)
+            alarm(600)
             _ = inTheChild.ask(AuthenticationCancellation())
             _exit(0)
         }

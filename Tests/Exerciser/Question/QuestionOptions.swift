@@ -24,7 +24,7 @@ struct QuestionOptions: Sendable {
     private var attempt = 1
     private var reason = "Unlock the vault"
     private var cancelTitle: String?
-    private var timeout = Duration.seconds(50)
+    private var timeout = Duration.seconds(600)
     private(set) var awaitsSignal = false
     private(set) var holdsSignals = false
     private(set) var ignored: Int32?
@@ -63,7 +63,7 @@ struct QuestionOptions: Sendable {
     private func authenticator() throws -> (any Authenticator)? {
         switch kind {
         case "terminal": TerminalAuthenticator(timeout: timeout)
-        case "pinentry": PinentryAuthenticator(program: program, timeout: timeout, patience: .seconds(2))
+        case "pinentry": PinentryAuthenticator(program: program, timeout: timeout, patience: .seconds(600))
         case "askpass": AskpassAuthenticator(program: program, timeout: timeout)
         case "explicit": try Authenticators.forExplicitRequest()
         default: throw Mistake()

@@ -124,7 +124,7 @@ struct Conversation {
         child, terminal = pty.fork()
         if child == 0:
             shell()
-        screen, seen, limit = b"", 0, 60
+        screen, seen, limit = b"", 0, 840
         def more():
             global screen
             if not select.select([terminal], [], [], limit)[0]:

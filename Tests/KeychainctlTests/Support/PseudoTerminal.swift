@@ -51,7 +51,7 @@ extension Tool {
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             os.execvp(words[0], words)
-        screen, seen, limit = b"", 0, 60
+        screen, seen, limit = b"", 0, 840
         def more():
             global screen
             if not select.select([terminal], [], [], limit)[0]:

@@ -84,10 +84,10 @@ extension Tool {
         got = b""
         if not asking["leaves"]:
             client.shutdown(socket.SHUT_WR)
-            client.settimeout(60)
+            client.settimeout(600)
             while len(got) < 2 << 20 and (more := client.recv(65536)):
                 got += more
-        errors = tool.communicate(timeout=60)[1].decode(errors="replace")
+        errors = tool.communicate(timeout=600)[1].decode(errors="replace")
         shown = got.hex() if len(got) <= 1 << 20 else ""
         print(json.dumps({
             "status": tool.returncode, "length": len(got), "isZeros": not any(got), "bytes": shown, "errors": errors}))
