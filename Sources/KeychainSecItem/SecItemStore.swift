@@ -112,7 +112,10 @@ public final class SecItemStore: ItemStore {
             throw KeychainError(.undecodableInput, "The system returned something other than items for a search.")
         }
         let found = list.map { FoundItem($0, search.itemClass) }
-        let selected = found.compactMap { $0 }.filter { search.selection.matches($0.stored) }.inOrder()
+        // Which items require more than the context has proven is known to the system alone.
+        var selection = search.selection
+        selection.skipsConstrained = false
+        let selected = found.compactMap { $0 }.filter { selection.matches($0.stored) }.inOrder()
         return (Array(selected.prefix(limit ?? .max)), found.count { $0 == nil })
     }
 

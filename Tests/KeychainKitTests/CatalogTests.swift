@@ -88,6 +88,27 @@ struct CatalogTests {
         #expect(try KeychainCatalog(store: guarded(kind)).items(matching: filter).map(\.account) == ["plain"])
     }
 
+    @Test(arguments: StoreKind.allCases) func list_thatSkipsProtectedItems_hasThoseThatTheContextOpens(kind: StoreKind)
+        throws
+    {
+        var catalog = KeychainCatalog(store: try guarded(kind))
+        let context = AuthenticationContext { Person(passphrase: "p") }
+        catalog.context = context
+        var filter = ItemFilter.all
+        filter.skipsProtected = true
+        func accounts() throws -> [String?] {
+            let items = try catalog.items(matching: filter)
+            #expect(items.allSatisfy { $0.label == "Work" })
+            return items.map(\.account).sorted { $0 ?? "" < $1 ?? "" }
+        }
+        context.setApplicationPassword(SecretBytes(text: "wrong"))
+        #expect(try accounts() == ["plain"])
+        context.setApplicationPassword(SecretBytes(text: "right"))
+        #expect(try accounts() == ["password", "plain"])
+        _ = try catalog.value(of: try #require(try catalog.items(matching: ItemFilter(account: "user")).first))
+        #expect(try accounts() == ["password", "plain", "user"])
+    }
+
     @Test(arguments: StoreKind.allCases) func value_ofAnItemInTheList_stillAsks(kind: StoreKind) throws {
         let catalog = KeychainCatalog(store: try guarded(kind))
         let item = try #require(try catalog.items(matching: ItemFilter(account: "user")).first)

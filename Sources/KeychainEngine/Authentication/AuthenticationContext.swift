@@ -91,7 +91,11 @@ public final class AuthenticationContext: Sendable {
     // MARK: - Proofs
 
     func proofs(for verifier: any UserVerifier) -> Proofs {
-        state.withLock { Proofs(userKey: $0.userKeys[verifier], applicationKey: $0.applicationKeys[verifier]) }
+        state.withLock { state in
+            var proofs = Proofs(userKey: state.userKeys[verifier], applicationKey: state.applicationKeys[verifier])
+            proofs.hasUnusedPassword = state.applicationPassword != nil && proofs.applicationKey == nil
+            return proofs
+        }
     }
 
     /// Gets missing proofs and asks the user if necessary.

@@ -19,6 +19,8 @@ public struct Proofs: Sendable {
     public var userKey: SecretBytes?
     /// Derived from the application password.
     public var applicationKey: SecretBytes?
+    /// Whether the context has an application password whose key has not been derived yet.
+    var hasUnusedPassword = false
 
     public init(userKey: SecretBytes? = nil, applicationKey: SecretBytes? = nil) {
         self.userKey = userKey
@@ -31,6 +33,12 @@ public struct Proofs: Sendable {
         if userKey != nil { missing.remove(.user) }
         if applicationKey != nil { missing.remove(.applicationPassword) }
         return missing
+    }
+
+    /// Whether nothing is missing that only the user can give.
+    func suffice(for needs: Needs) -> Bool {
+        let missing = missing(needs)
+        return missing.isEmpty || hasUnusedPassword && missing == .applicationPassword
     }
 }
 

@@ -14,7 +14,8 @@ public struct Selection: Sendable {
     public var groups: [String]?
     /// Matches servers that equal this host or are subdomains of it.
     public var host: String?
-    /// Whether items that require authentication are left out.
+    /// Whether items that require authentication are left out, unless the existing proofs or the application password of
+    /// the context open them. The user is not asked.
     public var skipsConstrained = false
     /// Whether items that require authentication are returned with only their name unless the existing proofs open them
     /// (``StoredItem/listingEntry``). The user is not asked. A store that cannot do that asks the user if that is
@@ -44,12 +45,16 @@ public struct Selection: Sendable {
         self.host = host
     }
 
-    /// Whether `stored` is selected. Stores narrow the candidates by their indexes first, then call this.
-    public func matches(_ stored: StoredItem) -> Bool {
+    /// Whether `stored` is selected by a request without proofs. Stores narrow the candidates by their indexes first,
+    /// then call this.
+    public func matches(_ stored: StoredItem) -> Bool { matches(stored, Proofs()) }
+
+    /// Whether `stored` is selected by a request with these proofs. Whether they open the item is left to the store.
+    package func matches(_ stored: StoredItem, _ proofs: Proofs) -> Bool {
         let item = stored.item
         if let itemClass, item.itemClass != itemClass { return false }
         if let id, id.itemClass != item.itemClass || id.id != stored.id { return false }
-        if skipsConstrained, !item.needsToBeFound.isEmpty { return false }
+        if skipsConstrained, !proofs.suffice(for: item.needsToBeFound) { return false }
         return item.attributes.look { isInGroups($0) && holdsConditions(item, $0) } && holdsHost(item)
     }
 

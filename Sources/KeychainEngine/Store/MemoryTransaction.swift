@@ -28,7 +28,9 @@ final class MemoryTransaction: ItemOperations {
         _ selection: Selection, limit: Int?, includingValues: Bool, _: Authorization
     ) throws(KeychainError) -> SelectedItems {
         guard limit ?? 1 > 0 else { return SelectedItems(items: []) }
-        let matches = content.items.values.filter(selection.matches)
+        let matches = content.items.values.filter { stored in
+            selection.matches(stored, proofs) && !(selection.skipsConstrained && !refused(stored).isEmpty)
+        }
         let open = try open(matches, leavingOutLocked: selection.leavesOutLocked && limit == nil)
         let found = Array(open.inOrder().prefix(limit ?? .max))
         var selected = SelectedItems(items: try shown(found, selection, includingValues: includingValues))
@@ -39,7 +41,7 @@ final class MemoryTransaction: ItemOperations {
     private func shown(
         _ found: [StoredItem], _ selection: Selection, includingValues: Bool
     ) throws(KeychainError) -> [StoredItem] {
-        if selection.namesConstrained, !includingValues {
+        if selection.namesConstrained, !selection.skipsConstrained, !includingValues {
             return try found.map { (stored) throws(KeychainError) in try named(stored) }
         }
         try checkOpen(found) { includingValues && selection.opensKey($0) }

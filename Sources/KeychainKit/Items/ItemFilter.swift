@@ -25,7 +25,8 @@ public struct ItemFilter: Hashable, Sendable {
     public var authenticationType: InternetAuthentication?
     /// `nil`: both kinds. A store has only one of them.
     public var synchronizable: Bool?
-    /// Whether items that require authentication are left out.
+    /// Whether items that require authentication are left out, unless the context has proven the user or has the
+    /// password.
     public var skipsProtected = false
 
     /// Matches every item.

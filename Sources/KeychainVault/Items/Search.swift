@@ -132,6 +132,8 @@ struct Search {
         }
     }
 
+    private var proofs: Proofs { if case .reading(_, let proofs) = purpose { proofs } else { Proofs() } }
+
     /// The item without its value, if it is selected. The reason why a row does not open is recorded.
     private mutating func match(_ row: SealedRow, _ candidates: ItemTable.Candidates) -> StoredItem? {
         match(row, OpenedRow { () throws(UnreadableRow) in try opener.open(row) }, candidates)
@@ -141,7 +143,7 @@ struct Search {
         _ row: SealedRow, _ opened: OpenedRow, _ candidates: ItemTable.Candidates
     ) -> StoredItem? {
         switch opened {
-        case .item(let stored) where selection.matches(stored): return stored
+        case .item(let stored) where selection.matches(stored, proofs): return stored
         case .item(let stored): if !isIndexedCorrectly(stored, candidates) { note(.damaged, row, candidates) }
         case .unreadable(let failure): note(failure, row, candidates)
         }
@@ -161,6 +163,7 @@ struct Search {
         switch failure {
         case .locked: closed.append(row.rowID)
         case .ofAnotherDevice: boundToAnotherDevice.append(row.rowID)
+        case .refused where selection.skipsConstrained: break
         case .refused(let needs): refused.formUnion(needs)
         case .damaged, .unknownKey:
             if case .unknownKey = failure { metUnknownKey = true }
@@ -174,7 +177,9 @@ struct Search {
         if stored.item.isOnToken, !selection.opensKey(stored.item) { return stored }
         let needs = stored.item.accessControl.needs
         let missing = proofs.missing(needs)
-        if selection.namesConstrained, !includingValues, !needs.isEmpty { return try named(stored, row, needs, proofs) }
+        if selection.namesConstrained, !selection.skipsConstrained, !includingValues, !needs.isEmpty {
+            return try named(stored, row, needs, proofs)
+        }
         self.missing.formUnion(missing)
         guard missing.isEmpty, includingValues || !needs.isEmpty else { return stored }
         var opened = stored

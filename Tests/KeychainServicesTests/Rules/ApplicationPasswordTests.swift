@@ -42,6 +42,42 @@ struct ApplicationPasswordTests {
         #expect(keychain.questions.count == 1, "adding asked")
     }
 
+    /// As in swift-keychain-kit's own tests.
+    @Test(arguments: StoreKind.allCases)
+    func password_setAsACredential_isUsedBySearchesThatSkip(kind: StoreKind) throws {
+        let keychain = try ProtectedKeychain(kind)
+        let skipping = genp(["u_AuthUI": "u_AuthUIS", "r_Attributes": true, "m_Limit": "m_LimitAll"])
+        let all = ["both", "plain", "protected"]
+        try keychain.add([], entries: ["acct": "plain"])
+        try keychain.add(.applicationPassword, entries: ["acct": "protected"])
+        try keychain.add([.applicationPassword, .userPresence], entries: ["acct": "both"])
+        let asked = keychain.questions.count
+        func accounts(_ context: LAContext) -> [String?]? {
+            keychain.services.find(skipping.adding(["u_AuthCtx": context])).dictionaries?.map { $0["acct"] as? String }
+        }
+        #expect(accounts(keychain.context()) == ["plain"])
+        #expect(accounts(context(keychain, Data("wrong".utf8))) == ["plain"])
+        let context = context(keychain, right)
+        #expect(accounts(context) == ["plain", "protected"])
+        #expect(keychain.questions.count == asked)
+        let query = genp(["acct": "both", "u_AuthCtx": context])
+        #expect(keychain.services.find(query).status == errSecSuccess)
+        #expect(keychain.questions.count == asked + 1)
+        #expect(accounts(context) == all)
+        #expect(keychain.questions.count == asked + 1)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func password_setAsACredential_isUsedBySearchesForOneThatSkip(kind: StoreKind) throws {
+        let keychain = try ProtectedKeychain(kind)
+        try keychain.add(.applicationPassword)
+        let query = genp(["u_AuthUI": "u_AuthUIS", "r_Data": true])
+        #expect(keychain.services.find(query.adding(["u_AuthCtx": context(keychain, right)])).data == secret)
+        let wrong = context(keychain, Data("wrong".utf8))
+        #expect(keychain.services.find(query.adding(["u_AuthCtx": wrong])).status == errSecItemNotFound)
+        #expect(keychain.services.find(query).status == errSecItemNotFound)
+    }
+
     @Test func password_takenBack_isAskedFor() throws {
         let keychain = try ProtectedKeychain(.memory)
         try keychain.add(.applicationPassword)
