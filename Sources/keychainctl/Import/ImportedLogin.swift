@@ -34,7 +34,7 @@ struct ImportedLogin {
 
     var records: [ImportRecord] {
         let read = addresses.map { WebAddress($0) }
-        let (place, naming) = place(read)
+        let (place, chosen) = place(read)
         let name: String? = title.isEmpty ? place?.text : title
         let missing =
             unsupported.map { ImportRecord(skipping: name, $0, origin: origin) }
@@ -49,7 +49,7 @@ struct ImportedLogin {
             return (isSaid ? [] : [ImportRecord(skipping: name, "it has no password", origin: origin)]) + missing
         }
         // Entries without a password have groups and further addresses too.
-        items[0].comment = comment(read, naming)
+        items[0].comment = comment(read, chosen)
         return items.map { ImportRecord($0, origin: origin) } + missing
     }
 
@@ -85,13 +85,13 @@ struct ImportedLogin {
         }
     }
 
-    private func comment(_ read: [WebAddress], _ naming: Int?) -> String? {
-        let others = read.indices.filter { $0 != naming && !read[$0].text.isEmpty }.map { read[$0].text }
-        var isServer: Bool { naming.map { read[$0].server != nil } ?? false }
+    private func comment(_ read: [WebAddress], _ chosen: Int?) -> String? {
+        let others = read.indices.filter { $0 != chosen && !read[$0].text.isEmpty }.map { read[$0].text }
+        var isServer: Bool { chosen.map { read[$0].server != nil } ?? false }
         let parts = [
             group.isEmpty ? nil : "Group: " + group,
             others.isEmpty
-                ? nil : (naming == nil ? "Addresses: " : "Other addresses: ") + others.joined(separator: " "),
+                ? nil : (chosen == nil ? "Addresses: " : "Other addresses: ") + others.joined(separator: " "),
             realm.isEmpty || isServer ? nil : "Realm: " + realm,
         ].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")

@@ -230,8 +230,9 @@
             timing.whole = .milliseconds(1)
             let place = EtcdPlace(endpoints: try EtcdPlace.endpoints("https://127.0.0.1:\(server.port)"))
             let client = EtcdClient(place, timing)
+            let request = RangeRequest(EtcdKeys("/").all, limit: 1, keysOnly: true)
             let error = await #expect(throws: EtcdFailure.self) {
-                let _: RangeAnswer = try await client.call("kv/range", RangeRequest(EtcdKeys("/").all, limit: 1, keysOnly: true))
+                let _: RangeAnswer = try await client.call("kv/range", request)
             }
             #expect(error?.cause == .unconnected)
             #expect(error?.mayBeDone == false)
