@@ -13,6 +13,8 @@ enum CalledName: String, CaseIterable {
     static func words(_ arguments: [String]) -> [String] {
         let given = Array(arguments.dropFirst())
         let name = arguments.first?.split(separator: "/").last.map(String.init) ?? ""
+        // No program asks only that.
+        if name == askpass.rawValue, given == ["--version"] || given == ["--help"] { return ["askpass"] + given }
         return CalledName(rawValue: name).map { $0.command + given } ?? given
     }
 

@@ -50,6 +50,12 @@ struct AskpassTests {
         }
     }
 
+    @Test(arguments: [("--version", "0."), ("--help", "OVERVIEW: ")])
+    func link_askedForItself_tells(_ option: String, _ beginning: String) throws {
+        let run = try tool.shell("ln -s \"$CTL\" keychain-askpass && ./keychain-askpass \(option)")
+        #expect(run.status == 0 && run.text.hasPrefix(beginning), "\(run.errors)")
+    }
+
     private static let unanswered: [(String, Int32)] = [
         ("Enter passphrase for key '/other': ", 3), ("Bad passphrase, try again for /key: ", 5),
         ("bob@h's password: ", 3),
