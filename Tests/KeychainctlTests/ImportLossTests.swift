@@ -55,10 +55,10 @@ struct ImportLossTests {
         (
             "keepassxc", keePass(customData("s3cret")), "t (entry 1): its 1 part(s) of custom data are not imported"
         ),
-        ("keepassxc", keePass("<New>s3cret</New>"), "t (entry 1): a part of an unknown kind is not imported"),
+        ("keepassxc", keePass("<New>s3cret</New>"), "t (entry 1): parts of an unknown kind are not imported"),
         (
             "keepassxc", keePass("", group: "<New>s3cret</New>"),
-            "the outermost group: a part of an unknown kind is not imported"
+            "the outermost group: parts of an unknown kind are not imported"
         ),
         (
             "keepassxc", keePass("<History><Entry><Tags>s3cret</Tags></Entry></History>"),
@@ -118,6 +118,20 @@ struct ImportLossTests {
         ("chrome", chrome("https://h.ex/#s3cret"), "x (line 2): the fragment of an address"),
         ("chrome", chrome("otp://h?s3cret"), "x (line 2): the query of an address"),
         ("chrome", chrome("otp://h?s3cret", name: ""), "otp://h (line 2): the query of an address"),
+        ("chrome", chrome("https://h.ex/p;id=s3cret"), "x (line 2): the query of an address"),
+        (
+            "chrome", chrome("jdbc:mysql://u:s3cret@h.ex:3306/db", name: ""),
+            "h.ex:3306/db (line 2): the user name of an address"
+        ),
+        (
+            "chrome", chrome("jdbc:sqlserver://h.ex;password=s3cret", name: ""),
+            "jdbc:sqlserver://h.ex (line 2): the query of an address"
+        ),
+        ("chrome", chrome("https://u:s3cret/x@h.ex", name: ""), "https://h.ex (line 2): the user name of an address"),
+        (
+            "chrome", chrome("android://s3cret==@ex.app/", name: ""),
+            "android://ex.app/ (line 2): the user name of an address"
+        ),
         (
             "bitwarden",
             bitwarden("", login: #", "uris": [{"uri": "h.ex"}, {"uri": "https://a?s3cret"}, {"uri": "b/?s3cret"}]"#),
@@ -216,6 +230,48 @@ struct ImportLossTests {
         let text = Self.dump("\"srvr\"<blob>=\"h\"\n    " + attribute).replacing("genp", with: "inet")
         let run = try tool.importText("keychain-dump", text)
         #expect(run.status == 1 && run.text.contains("line 1: a part of its name"), "\(run.everything)")
+    }
+
+    /// What they do not write themselves may be a password.
+    @Test(arguments: [
+        ("netrc", "machine u:s3cret@h.ex login a password p\n", "line 1: its machine is not a host"),
+        ("netrc", "machine https://h.ex login a password p\n", "line 1: its machine is not a host"),
+        ("netrc", "machine \"\" login a password p\n", "line 1: its machine is not a host"),
+        (
+            "docker", #"{"auths": {"https://u:s3cret@h.ex/?s3cret": {"auth": "YTpi"}}}"#,
+            "entry 1: its address has a user"
+        ),
+    ])
+    func name_thatMayHaveAPassword_isReportedAsSkipped(format: String, text: String, reason: String) throws {
+        let run = try tool.importText(format, text)
+        #expect(run.status == 1 && run.text.contains(reason), "\(run.everything)")
+        #expect(!run.everything.contains("s3cret"))
+        #expect(try tool.listed().isEmpty)
+    }
+
+    /// They are different names to KeePassXC and to the vault.
+    @Test func attributesOfKeePass_thatDifferInTheirBytesOnly_areTwo() throws {
+        let parts = ["Caf\u{E9}", "Cafe\u{301}"].map { "<String><Key>\($0)</Key><Value>v</Value></String>" }
+        #expect(try tool.importText("keepassxc", Self.keePass(parts.joined())).status == 0)
+        #expect(try tool.listed().count == 3)
+    }
+
+    @Test func unknownParts_ofOneGroup_haveOneLine() throws {
+        let run = try tool.importText("keepassxc", Self.keePass("<New/><New/>", group: "<New/><Other/>"))
+        #expect(run.status == 0 && run.text.split(separator: "\n").count == 3, "\(run.everything)")
+    }
+
+    @Test func entryOfBitwarden_inNoFolder_isNotInOneWithoutAnIdentifier() throws {
+        let text = Self.bitwarden("").replacing("{\"items\"", with: #"{"folders": [{"name": "x"}], "items""#)
+        #expect(try tool.importText("bitwarden", text).status == 0)
+        #expect(try tool.listed().map { $0["comment"] as? String } == [nil])
+    }
+
+    /// A shell takes it for a part of the value.
+    @Test func textOfAnEnvFile_rightBehindAQuotationMark_isRefused() throws {
+        let run = try tool.importText("env", "A=\"x\"#y\n")
+        #expect(run.status == 64 && run.errors.contains("followed by other text"), "\(run.everything)")
+        #expect(try tool.listed().isEmpty)
     }
 
     /// For git, the host ends there.

@@ -66,7 +66,7 @@ enum BitwardenFormat {
         }
         guard let items = export.items else { throw .notA(name, "it has no 'items'.") }
         guard items.count <= ImportLimits.entries else { throw .tooManyEntries }
-        let named = (export.folders ?? []).map { ($0.id ?? "", $0.name ?? "") }
+        let named = (export.folders ?? []).compactMap { folder in folder.id.map { ($0, folder.name ?? "") } }
         let folders = Dictionary(named) { first, _ in first }
         return items.enumerated().flatMap { index, item in
             records(item, in: folders[item.folderId ?? ""] ?? "", origin: "entry \(index + 1)")

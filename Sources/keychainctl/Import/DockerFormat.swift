@@ -30,6 +30,11 @@ enum DockerFormat {
     }
 
     private static func records(_ registry: String, _ login: DockerConfig.Login, origin: String) -> [ImportRecord] {
+        // What docker itself does not write may be a password.
+        guard !registry.utf8.contains(where: { "@?#".utf8.contains($0) }) else {
+            let reason = "its address has a user name, a query or a fragment"
+            return [ImportRecord(skipping: nil, reason, origin: origin)]
+        }
         // The names that the credential helper finds.
         guard let server = try? DockerServer(registry) else {
             return [ImportRecord(skipping: nil, "its address is empty or has control characters", origin: origin)]

@@ -147,9 +147,12 @@ struct EnvFormat {
     // MARK: - Lines
 
     private mutating func endLine(_ start: Int) throws(KeychainError) {
+        let end = position
         skipSpace()
+        // Without a space before it, a shell takes it for a part of the value.
+        let isComment = byte == UInt8(ascii: "#") && position > end
         if byte == UInt8(ascii: "\r") { position += 1 }
-        guard byte == nil || byte == Self.newline || byte == UInt8(ascii: "#") else {
+        guard byte == nil || byte == Self.newline || isComment else {
             throw .unreadable(line: start, "A value in quotation marks is followed by other text.")
         }
         skipLine()

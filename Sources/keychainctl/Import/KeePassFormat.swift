@@ -31,6 +31,8 @@ private struct KeePassReader {
     var xml: XMLReader
     private var entries: [ImportRecord] = []
     private var count = 0
+    /// Places with parts of an unknown kind.
+    private var unknown: Set<String> = []
     /// The identifier of the group that has what was removed.
     private var recycleBin: String?
 
@@ -130,6 +132,7 @@ private struct KeePassReader {
         count += 1
         guard count <= ImportLimits.entries else { throw .tooManyEntries }
         var entry = KeePassEntry(origin: "entry \(count)", group: group, isRemoved: isRemoved)
+        var hasUnknownPart = false
         while let part = try xml.child() {
             switch part {
             case "String":
@@ -145,10 +148,11 @@ private struct KeePassReader {
                 if count > 0 { entry.leftOut.append("its \(count) part(s) of custom data are not imported") }
             case _ where Self.passedOver.contains(part): try xml.skip()
             default:
-                entry.leftOut.append("a part of an unknown kind is not imported")
+                hasUnknownPart = true
                 try xml.skip()
             }
         }
+        if hasUnknownPart { entry.leftOut.append("parts of an unknown kind are not imported") }
         entries += entry.records
     }
 
@@ -186,7 +190,10 @@ private struct KeePassReader {
     }
 
     private mutating func skip(_ part: String, of origin: String) throws(KeychainError) {
-        if !Self.passedOver.contains(part) { leaveOut("a part of an unknown kind is", of: origin) }
+        // One line for all of them.
+        if !Self.passedOver.contains(part), unknown.insert(origin).inserted {
+            leaveOut("parts of an unknown kind are", of: origin)
+        }
         try xml.skip()
     }
 
@@ -239,7 +246,8 @@ private struct KeePassEntry {
     /// Which other parts are not imported.
     var leftOut: [String] = []
     private var login: ImportedLogin
-    private var keys: Set<String> = []
+    /// As bytes: KeePassXC and the vault tell names apart that Swift takes for the same text.
+    private var keys: Set<[UInt8]> = []
     private var otherAddresses: [String] = []
     /// Whether a part of its name is a reference, so that the name is not known.
     private var hasUnknownName = false
@@ -252,7 +260,7 @@ private struct KeePassEntry {
 
     /// - Returns: Whether it is the only attribute of this name.
     mutating func add(_ attribute: (key: String, value: Data)) -> Bool {
-        guard keys.insert(attribute.key).inserted else { return false }
+        guard keys.insert(Array(attribute.key.utf8)).inserted else { return false }
         addNew(attribute.key, attribute.value)
         return true
     }

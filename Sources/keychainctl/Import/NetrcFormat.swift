@@ -105,6 +105,10 @@ struct NetrcFormat {
         guard let name = machine.name else {
             return records.append(ImportRecord(skipping: "default", "it belongs to no machine", origin: origin))
         }
+        // Part of it may be a password.
+        guard !name.isEmpty, !name.utf8.contains(where: { "@/".utf8.contains($0) }) else {
+            return records.append(ImportRecord(skipping: nil, "its machine is not a host", origin: origin))
+        }
         guard let password = machine.password, !password.isEmpty else {
             return records.append(ImportRecord(skipping: name, "it has no password", origin: origin))
         }

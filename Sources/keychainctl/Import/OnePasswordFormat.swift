@@ -134,7 +134,8 @@ enum OnePasswordFormat {
     }
 
     private static func add(_ field: OnePasswordExport.Field, to login: inout ImportedLogin) {
-        for (kind, value) in field.value ?? [:] {
+        // In an order that is the same each time.
+        for (kind, value) in (field.value ?? [:]).sorted(by: { $0.key < $1.key }) {
             switch value {
             case .text(let text):
                 login.add(kind == "totp" ? "one-time password" : "field \(field.title ?? "")", text)

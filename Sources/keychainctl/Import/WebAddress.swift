@@ -21,9 +21,11 @@ struct WebAddress {
         let scheme = Self.scheme(bytes)
         let start = scheme?.1 ?? 0
         let parts = AddressParts(bytes[start...])
-        text = String(decoding: bytes[..<start] + parts.authority + parts.path, as: UTF8.self)
-        leftOut = parts.leftOut
         server = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F } ? Self.server(parts, scheme?.0) : nil
+        let rest = server == nil ? UnknownAddress(bytes, after: start) : nil
+        let known = Array(bytes[..<start] + parts.authority + parts.path)
+        text = String(decoding: rest?.text ?? known, as: UTF8.self)
+        leftOut = rest?.leftOut ?? parts.leftOut
     }
 
     private static func server(_ parts: AddressParts, _ scheme: String?) -> SecretStore.Server? {
@@ -74,6 +76,27 @@ struct WebAddress {
     }
 }
 
+/// The text of an address of another form, such as `jdbc:mysql://…`: what is before an `@`, and what follows a mark that parameters
+/// follow, may be a password.
+private struct UnknownAddress {
+    let text: [UInt8]
+    var leftOut: [String] = []
+
+    /// - Parameter start: Where the protocol ends.
+    init(_ bytes: [UInt8], after start: Int) {
+        var rest = bytes[start...]
+        if let at = rest.lastIndex(of: UInt8(ascii: "@")) {
+            rest = rest[(at + 1)...]
+            leftOut.append("user name")
+        }
+        let shown = rest.prefix { !";?#".utf8.contains($0) }
+        if let mark = rest.dropFirst(shown.count).first {
+            leftOut.append(mark == UInt8(ascii: "#") ? "fragment" : "query")
+        }
+        text = Array(bytes[..<start] + shown)
+    }
+}
+
 /// What follows the protocol.
 private struct AddressParts {
     /// Without a user name.
@@ -87,9 +110,10 @@ private struct AddressParts {
         let slash = rest[..<mark].firstIndex(of: UInt8(ascii: "/")) ?? mark
         let at = rest[..<slash].lastIndex(of: UInt8(ascii: "@"))
         authority = rest[(at.map { $0 + 1 } ?? rest.startIndex)..<slash]
-        path = rest[slash..<mark]
+        let semicolon = rest[slash..<mark].firstIndex(of: UInt8(ascii: ";")) ?? mark
+        path = rest[slash..<semicolon]
         if let at, at > rest.startIndex { leftOut.append("user name") }
-        if rest[mark..<hash].count > 1 { leftOut.append("query") }
+        if rest[semicolon..<mark].count > 1 || rest[mark..<hash].count > 1 { leftOut.append("query") }
         if rest[hash...].count > 1 { leftOut.append("fragment") }
     }
 }
