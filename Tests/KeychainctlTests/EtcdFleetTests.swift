@@ -41,14 +41,7 @@
                 export FLEET_PORTS='\(ports)'
                 fleet() { '\(example)' "$@"; }
                 web2() { HOME="$HOME/web2" "$@"; }
-                # As a person would: tries again while a busy machine does not get an answer in time.
-                now() {
-                  local end=$(($(date +%s) + 600)) status
-                  until "$CTL" sync now; do
-                    status=$?
-                    [ $status = 13 ] && [ "$(date +%s)" -lt $end ] || return $status
-                  done
-                }
+                \(insistentSyncNow)
                 etcdctl_as() {
                   export ETCDCTL_API=3 ETCDCTL_USER="$1"; shift
                   etcdctl --dial-timeout=600s --command-timeout=600s --cacert fleet/ca.pem --cert fleet/web1.pem --key fleet/web1.key \

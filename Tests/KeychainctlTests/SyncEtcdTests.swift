@@ -66,14 +66,7 @@ struct SyncEtcdTests {
                 until etcdctl --endpoints $ETCD --command-timeout=1s endpoint health > /dev/null 2>&1; do
                   kill -0 $etcd || { cat etcd.log >&2; \(portIsTaken("etcd.log")) && exit 75; exit 99; }
                 done
-                # As a person would: tries again while a busy machine does not get an answer in time.
-                now() {
-                  local end=$(($(date +%s) + 600)) status
-                  until "$CTL" sync now; do
-                    status=$?
-                    [ $status = 13 ] && [ "$(date +%s)" -lt $end ] || return $status
-                  done
-                }
+                \(insistentSyncNow)
                 \(script)
                 """)
         }
