@@ -94,8 +94,10 @@ let tests: [Target] = [
                 "KeychainSecItem", "KeychainVault")),
     .testTarget(
         name: "SideBySideTests",
-        dependencies: ["JSKeychain", "Keychain", "KeychainClient", "LGTVControl", "SecureStorage", "Valet"]
-            + core("KeychainKit", "KeychainServices")),
+        dependencies: [
+            "JSKeychain", "Keychain", "KeychainClient", "LGTVControl", "SecureStorage", "Valet", "WrapperStores",
+        ]
+            + core("KeychainKit", "KeychainServices", "KeychainEngine", "KeychainTesting", "KeychainVault")),
 ]
 
 let package = Package(

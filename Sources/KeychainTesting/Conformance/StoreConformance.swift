@@ -4,6 +4,7 @@
 // Folders, from top to bottom:
 //
 // - Conformance: checks for every store
+// - History: what several processes saw of one key
 // - Scripted: a store that fails on demand
 // - .: a clock that a test moves
 

@@ -3,16 +3,10 @@
 
 import Foundation
 import KeychainKit
+@_spi(Wrappers) import KeychainTesting
 
-/// In nanoseconds, of a clock that all processes share.
-private var monotonicTime: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
-/// Random changes of a few keys that all processes share, with short timeouts, and reads of what is there. Each line: verb,
-/// key, value, begin, end, outcome.
+/// Random changes of a few keys that all processes share, with short timeouts, and reads of what is there. Each call is a
+/// line of the output.
 struct Hurry {
     var store: SecretStore
     var worker: String
@@ -51,7 +45,7 @@ struct Hurry {
                 note("remove", key) {
                     try hurried.remove(for: key)
                 } value: {
-                    "-"
+                    RecordedCall.absent
                 }
             case 3:
                 note("update", key) {
@@ -71,14 +65,14 @@ struct Hurry {
             note("read", key) {
                 found = try store.read(String.self, for: key)
             } value: {
-                found ?? "-"
+                found ?? RecordedCall.absent
             }
         }
     }
 }
 
 private func note(_ verb: String, _ key: String, _ body: () throws -> Void, value: () -> String) {
-    let start = monotonicTime
+    let start = RecordedCall.now
     var outcome = "ok"
     do {
         try body()
@@ -87,6 +81,7 @@ private func note(_ verb: String, _ key: String, _ body: () throws -> Void, valu
     } catch {
         outcome = "unknown"
     }
-    let end = monotonicTime
-    print(verb, key, value(), start, end, outcome)
+    let end = RecordedCall.now
+    let call = RecordedCall(verb: verb, key: key, value: value(), start: start, end: end, outcome: outcome)
+    print(call.line)
 }
