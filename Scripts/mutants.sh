@@ -114,7 +114,7 @@ run() { # tests, mutant, filter, seconds
         exec timeout --kill-after 5 "$4" "$1" --testing-library swift-testing \
             --experimental-maximum-parallelization-width "$width" --filter "$3" </dev/null >"$scratch/output" 2>&1
     ) &
-    sed -E '/^✘ Test [A-Za-z0-9_]+\(.* recorded an issue/ q' <"$scratch/output" >"$scratch/log"
+    sed -E '/✘ Test [A-Za-z0-9_]+\(.* recorded an issue/ q' <"$scratch/output" >"$scratch/log"
     if [[ -n $(failed_test) ]]; then kill "$!" 2>/dev/null || true; fi
     wait "$!"
 }
@@ -161,7 +161,8 @@ try() { # tests, mutant
 }
 
 # The test that detected the mutant.
-failed_test() { sed -nE 's/^✘ Test ([A-Za-z0-9_]+)\(.* recorded an issue.*/\1/p' "$scratch/log"; }
+# The line before has no end if an argument of a test contains a zero byte.
+failed_test() { sed -nE 's/.*✘ Test ([A-Za-z0-9_]+)\(.* recorded an issue.*/\1/p' "$scratch/log"; }
 
 # Records the result of the current mutant.
 result() { # result, test or cause
