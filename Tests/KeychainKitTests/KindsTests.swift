@@ -50,6 +50,51 @@ struct KindsTests {
         #expect(try local.read(String.self, for: "alice") == "3" && synced.items().isEmpty)
     }
 
+    /// The only item of a name; what else is found with it might require the user.
+    @Test(arguments: [false, true])
+    func item_ofEitherKind_readAgain_isNotSearchedFor(isSynchronizable: Bool) throws {
+        let store = RecordingStore(try TemporaryVault())
+        let (either, local, synced) = stores(over: store)
+        try (isSynchronizable ? synced : local).save("1", for: "alice")
+        try readUntilRepeated(either, "alice", "1", store)
+    }
+
+    @Test func item_ofEitherKind_readAgainWithoutBlocking_isNotSearchedFor() async throws {
+        let store = RecordingStore(try TemporaryVault())
+        let (either, local, _) = stores(over: store)
+        try await local.save("1", for: "alice")
+        for _ in 1...100 where store.repeated == 0 {
+            #expect(try await either.read(String.self, for: "alice") == "1")
+        }
+        #expect(store.repeated == 1)
+    }
+
+    @Test func itemOfTheOtherKind_afterOneOfTheOwnKindCame_isNotReadAgain() throws {
+        let store = RecordingStore(try TemporaryVault())
+        let (either, local, synced) = stores(over: store)
+        try synced.save("other", for: "alice")
+        try readUntilRepeated(either, "alice", "other", store)
+        try local.save("own", for: "alice")
+        #expect(try either.read(String.self, for: "alice") == "own")
+    }
+
+    /// Both would have the same name, if the kind were not part of it.
+    @Test func itemOfTheOtherKind_readAgain_isNotOneOfAStoreOfOneKind() throws {
+        let store = RecordingStore(try TemporaryVault())
+        let (either, local, synced) = stores(over: store)
+        try synced.save("1", for: "alice")
+        try readUntilRepeated(either, "alice", "1", store)
+        #expect(try local.read(String.self, for: "alice") == nil)
+    }
+
+    /// What is found later than the next check of the files is not remembered.
+    private func readUntilRepeated(
+        _ either: EitherKindStore, _ account: String, _ value: String, _ store: RecordingStore
+    ) throws {
+        for _ in 1...100 where store.repeated == 0 { #expect(try either.read(String.self, for: account) == value) }
+        #expect(store.repeated == 1)
+    }
+
     @Test(arguments: StoreKind.everywhere)
     func update_changesTheItemThatExists_whicheverKindItIs(kind: StoreKind) throws {
         let (either, local, synced) = try stores(kind)

@@ -28,7 +28,11 @@ extension SecretStore {
         if let again = readAgain(account, waits: false) {
             return try again.value(type, coder)
         }
-        let found = try await call { (requests) throws(KeychainError) in try findForReading(account, requests) }
+        let found = try await call { (requests) throws(KeychainError) in
+            try findForReading(account) { () throws(KeychainError) in
+                try requests.findOnce(account, includingValue: true)
+            }
+        }
         return try found?.value(type, coder)
     }
 

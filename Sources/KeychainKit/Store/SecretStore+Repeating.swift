@@ -7,10 +7,12 @@ import KeychainEngine
 extension SecretStore {
     /// The value that was read before; `nil` if the store has to be searched.
     ///
-    /// - Parameter waits: Whether the calling thread may block.
-    func readAgain(_ account: String, waits: Bool) -> RepeatedValue? {
+    /// - Parameters:
+    ///   - eitherKind: Whether the read is one of an ``EitherKindStore``, for which an item of the other kind counts as well.
+    ///   - waits: Whether the calling thread may block.
+    func readAgain(_ account: String, eitherKind: Bool = false, waits: Bool) -> RepeatedValue? {
         guard let repeating, !Task.isCancelled else { return nil }
-        return withName(of: account) { repeating.repeated($0, waits: waits) }
+        return withName(of: account, eitherKind) { repeating.repeated($0, waits: waits) }
     }
 
     /// The store, if its reads can be repeated. Proofs of a context count only for items with constraints, which are not
@@ -18,11 +20,13 @@ extension SecretStore {
     private var repeating: (any RepeatingStore)? { context == nil ? backing.repeating : nil }
 
     /// The name has everything that the result of a read depends on.
-    private func withName<Result>(of account: String, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+    private func withName<Result>(
+        of account: String, _ eitherKind: Bool, _ body: (UnsafeRawBufferPointer) -> Result?
+    ) -> Result? {
         ReadName.with(
             .account,
             { name in
-                name.put(synchronizable ? 1 : 0)
+                name.put((synchronizable ? 1 : 0) + (eitherKind ? 2 : 0))
                 name.put(accessGroup)
                 name.put(backing.accessGroups)
                 place.write(to: &name)
@@ -31,13 +35,13 @@ extension SecretStore {
     }
 
     /// Searches, so that the next read of the account can be repeated.
-    func findForReading(_ account: String, _ requests: StoreRequests) throws(KeychainError) -> StoredItem? {
-        guard let repeating, let name = withName(of: account, { [UInt8]($0) }) else {
-            return try requests.find(account, includingValue: true)
+    func findForReading(
+        _ account: String, eitherKind: Bool = false, _ search: () throws(KeychainError) -> FoundOnce
+    ) throws(KeychainError) -> StoredItem? {
+        guard let repeating, let name = withName(of: account, eitherKind, { [UInt8]($0) }) else {
+            return try search().item
         }
-        return try repeating.remembering(name) { () throws(KeychainError) in
-            try requests.findOnce(account, includingValue: true)
-        }
+        return try repeating.remembering(name, search)
     }
 }
 

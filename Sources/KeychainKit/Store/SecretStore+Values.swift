@@ -55,7 +55,11 @@ extension SecretStore {
         if let again = readAgain(account, waits: timeout == nil) {
             return try again.value(type, coder)
         }
-        let found = try call { (requests) throws(KeychainError) in try findForReading(account, requests) }
+        let found = try call { (requests) throws(KeychainError) in
+            try findForReading(account) { () throws(KeychainError) in
+                try requests.findOnce(account, includingValue: true)
+            }
+        }
         return try found?.value(type, coder)
     }
 

@@ -20,16 +20,20 @@ struct EitherKindRequests {
 
     // MARK: - Reading and removing
 
+    func find(_ account: String) throws(KeychainError) -> StoredItem? { try findOnce(account).item }
+
     /// Usually one request. If there are several items: the item of the store's own kind, otherwise that of the other.
-    func find(_ account: String) throws(KeychainError) -> StoredItem? {
+    func findOnce(_ account: String) throws(KeychainError) -> FoundOnce {
         var query = query(account)
         (query.returns, query.limit) = (.value, .atMost(2))
         let found = try own.requests.find(query, accessGroups: own.accessGroups)
-        guard found.count > 1 else { return found.first }
+        guard found.count > 1 else { return FoundOnce(found.first, isOnly: true) }
         for kind in [store.synchronizable, !store.synchronizable] {
-            if let found = try of(kind, in: store.accessGroup).find(account, includingValue: true) { return found }
+            if let found = try of(kind, in: store.accessGroup).find(account, includingValue: true) {
+                return FoundOnce(found, isOnly: false)
+            }
         }
-        return nil
+        return FoundOnce(nil, isOnly: false)
     }
 
     func contains(_ account: String) throws(KeychainError) -> Bool {

@@ -22,7 +22,15 @@ public import KeychainEngine
     @_spi(Wrappers) public func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) throws(KeychainError) -> Value? {
-        try call { (requests) throws(KeychainError) in try requests.find(account) }?.value(type, store.coder)
+        if let again = store.readAgain(account, eitherKind: true, waits: store.timeout == nil) {
+            return try again.value(type, store.coder)
+        }
+        let found = try call { [store] (requests) throws(KeychainError) in
+            try store.findForReading(account, eitherKind: true) { () throws(KeychainError) in
+                try requests.findOnce(account)
+            }
+        }
+        return try found?.value(type, store.coder)
     }
 
     /// Removes the items of both kinds.
@@ -59,7 +67,15 @@ public import KeychainEngine
     @_spi(Wrappers) public nonisolated(nonsending) func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) async throws(KeychainError) -> Value? {
-        try await call { (requests) throws(KeychainError) in try requests.find(account) }?.value(type, store.coder)
+        if let again = store.readAgain(account, eitherKind: true, waits: false) {
+            return try again.value(type, store.coder)
+        }
+        let found = try await call { [store] (requests) throws(KeychainError) in
+            try store.findForReading(account, eitherKind: true) { () throws(KeychainError) in
+                try requests.findOnce(account)
+            }
+        }
+        return try found?.value(type, store.coder)
     }
 
     @_spi(Wrappers) @discardableResult

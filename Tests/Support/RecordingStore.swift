@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vault that says how often it was searched, and which reads were repeated.
 
-import Foundation
-import KeychainEngine
-import KeychainTestSupport
+package import KeychainEngine
 import Synchronization
 
-final class RecordingStore: RepeatingStore {
+package final class RecordingStore: RepeatingStore {
     private struct Record {
         var searches = 0
         var repeated = 0
@@ -14,50 +12,50 @@ final class RecordingStore: RepeatingStore {
     }
 
     private let record = Mutex(Record())
-    private let store: any LockableStore & RepeatingStore
+    private let store: any RepeatingStore
 
-    init(_ store: any LockableStore & RepeatingStore) { self.store = store }
+    package init(_ store: any RepeatingStore) { self.store = store }
 
-    var searches: Int { record.withLock { $0.searches } }
+    package var searches: Int { record.withLock { $0.searches } }
     /// How many reads were answered without a search.
-    var repeated: Int { record.withLock { $0.repeated } }
+    package var repeated: Int { record.withLock { $0.repeated } }
     /// The reads that may have been remembered.
-    var names: Set<[UInt8]> { record.withLock { $0.names } }
+    package var names: Set<[UInt8]> { record.withLock { $0.names } }
 
-    func select(
+    package func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainError) -> SelectedItems {
         record.withLock { $0.searches += 1 }
         return try store.select(selection, limit: limit, includingValues: includingValues, authorization)
     }
 
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+    package func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
         try store.insert(item, authorization)
     }
 
-    func update(
+    package func update(
         _ selection: Selection, _ authorization: Authorization,
         _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
         try store.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+    package func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         try store.delete(selection, authorization)
     }
 
-    func repeated(_ read: UnsafeRawBufferPointer, waits: Bool) -> RepeatedValue? {
+    package func repeated(_ read: UnsafeRawBufferPointer, waits: Bool) -> RepeatedValue? {
         let found = store.repeated(read, waits: waits)
         if found != nil { record.withLock { $0.repeated += 1 } }
         return found
     }
 
-    func remembering(
+    package func remembering(
         _ read: [UInt8], _ search: () throws(KeychainError) -> FoundOnce
     ) throws(KeychainError) -> StoredItem? {
         record.withLock { _ = $0.names.insert(read) }
         return try store.remembering(read, search)
     }
 
-    var userVerifier: (any UserVerifier)? { store.userVerifier }
+    package var userVerifier: (any UserVerifier)? { store.userVerifier }
 }
