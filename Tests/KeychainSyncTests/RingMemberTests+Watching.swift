@@ -54,6 +54,17 @@ extension RingMemberTests {
         #expect(laptop.member.hasNews(ifUnreadable: true))
     }
 
+    /// A look at the state takes a change out of the outbox, and sends nothing.
+    @Test(arguments: [true, false])
+    func change_thatAnotherStepHasCollected_isNews(_ isByAnotherProcess: Bool) async throws {
+        let (laptop, _) = try await pair()
+        try laptop.add("a", "1")
+        _ = try await (isByAnotherProcess ? RingMember(laptop.vault) : laptop.member).status()
+        #expect(laptop.member.hasNews(ifUnreadable: true))
+        try await laptop.exchange()
+        #expect(!laptop.member.hasNews(ifUnreadable: true))
+    }
+
     @Test(arguments: [true, false])
     func versionRestored_whileTheMachineWatches_isSent(_ isByAnotherProcess: Bool) async throws {
         let (laptop, desktop) = try await conflict()
