@@ -131,7 +131,7 @@ final class KeepingOperations: ItemOperations {
             let size = deeds == [KeptVersion.Deed.added] ? 0 : old.item.value?.count ?? 0
             let excess = settings.excess(earlier.reversed(), after: size, at: now)
             for version in excess { try versions.remove(version) }
-            if let new { try protect(earlier, asWellAs: new) }
+            if let new { try protect(old, asWellAs: new) }
             return true
         } catch {
             guard error.reason == .locked else { throw error }
@@ -140,12 +140,16 @@ final class KeepingOperations: ItemOperations {
         }
     }
 
-    /// An item that gets a better protection has had some of its values before.
-    private func protect(_ earlier: [KeptVersion], asWellAs new: Item) throws(KeychainError) {
-        let wanted = AccessControl(new.accessControl.accessibility)
-        for version in earlier where version.stored.item.accessControl.needs.isEmpty {
-            let better = try version.stored.item.accessControl.strengthened(by: wanted)
-            guard better != version.stored.item.accessControl else { continue }
+    /// What the item has held must not open more easily than the item, under former names too.
+    private func protect(_ old: StoredItem, asWellAs new: Item) throws(KeychainError) {
+        // Others may have another application password, and nobody is asked for it.
+        let proven = old.item.accessControl.needs.intersection(.user)
+        for version in try versions.related(to: KeptName(old.item), old.id) {
+            let own = version.stored.item.accessControl
+            // An absence has no value, and `undo` does not ask for it.
+            let wanted = version.isAbsence ? AccessControl(new.accessControl.accessibility) : new.accessControl
+            let better = try own.strengthened(by: wanted)
+            guard own.needs.isSubset(of: proven), better != own else { continue }
             _ = try items.update(InternalItem.selection(version.stored.id), authorization) {
                 (stored) throws(KeychainError) in
                 var item = stored.item

@@ -25,6 +25,26 @@ struct KeptVersions {
         return try versions(conditions)
     }
 
+    /// The versions of an item, and those of the names that it had before it was moved, each once.
+    ///
+    /// - Parameter id: The item that there is now, or was until now.
+    func related(to name: KeptName, _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
+        var found = try versions(of: name)
+        var known = Set(found.map(\.original) + [id].compactMap { $0 })
+        var next = Array(known)
+        while let id = next.popLast() {
+            for last in try versions(movedTo: id) {
+                // A later item of the same name keeps its versions.
+                for version in try versions(of: last.name) where version.number <= last.number {
+                    found.append(version)
+                    if known.insert(version.original).inserted { next.append(version.original) }
+                }
+            }
+        }
+        var seen: Set<UUID> = []
+        return found.filter { seen.insert($0.stored.id).inserted }
+    }
+
     /// All versions, the oldest first. Opens the metadata of every item of the vault.
     func all() throws(KeychainError) -> [KeptVersion] { try versions(Attributes()) }
 
@@ -58,25 +78,9 @@ struct KeptVersions {
     /// - Returns: How many.
     @discardableResult
     func removeAll(of name: KeptName, _ id: UUID?) throws(KeychainError) -> Int {
-        var removed: Set<UUID> = []
-        var known = Set([id].compactMap { $0 })
-        for version in try versions(of: name) {
-            try remove(version)
-            removed.insert(version.stored.id)
-            known.insert(version.original)
-        }
-        var next = Array(known)
-        while let id = next.popLast() {
-            for last in try versions(movedTo: id) {
-                // A later item of the same name keeps its versions.
-                for version in try versions(of: last.name) where version.number <= last.number {
-                    try remove(version)
-                    removed.insert(version.stored.id)
-                    if known.insert(version.original).inserted { next.append(version.original) }
-                }
-            }
-        }
-        return removed.count
+        let found = try related(to: name, id)
+        for version in found { try remove(version) }
+        return found.count
     }
 
     /// Removes the versions that a day has left behind, which an index finds.

@@ -5,11 +5,13 @@ import KeychainEngine
 import KeychainKit
 
 extension AccessControl {
-    /// The conditions of both, as far as they concern when items open; its own requirements for the user, else the other
-    /// ones.
+    /// The conditions of both. Of two requirements for the user, which one proof meets, its own.
     func strengthened(by other: AccessControl) throws(KeychainError) -> AccessControl {
         let accessibility = accessibility.strengthened(by: other.accessibility)
-        guard let flags = needs.isEmpty ? other.flags ?? flags : flags else { return AccessControl(accessibility) }
+        let missing = other.needs.subtracting(needs)
+        guard var flags = needs.isEmpty ? other.flags ?? flags : flags else { return AccessControl(accessibility) }
+        if missing.contains(.user) { flags.formUnion(other.flags ?? []) }
+        if missing.contains(.applicationPassword) { flags.insert(.applicationPassword) }
         return try AccessControl(accessibility, flags: flags)
     }
 }

@@ -43,7 +43,9 @@ extension UserKeychain {
         let kept = kept
         var named: [KeptName: [KeptVersion]] = [:]
         var arrivals: [UUID: [KeptVersion]] = [:]
-        for version in try kept.all() {
+        let all = try kept.all()
+        let someAreHidden = all.contains { !$0.stored.item.accessControl.needs.isEmpty }
+        for version in all {
             named[version.name, default: []].append(version)
             if let target = version.movedTo { arrivals[target, default: []].append(version) }
         }
@@ -51,7 +53,7 @@ extension UserKeychain {
         for item in try currentItems(options) {
             let name = KeptName(item)
             // Of a version that requires authentication, only the index knows where the item was moved.
-            let former = try item.requiresAuthentication ? kept.versions(movedTo: item.id) : arrivals[item.id] ?? []
+            let former = try someAreHidden ? kept.versions(movedTo: item.id) : arrivals[item.id] ?? []
             let versions = named.removeValue(forKey: name) ?? []
             guard !former.isEmpty || !versions.isEmpty else { continue }
             histories.append(ItemHistory(name: name, current: item, versions: versions, former: former))

@@ -172,6 +172,41 @@ struct HistoryDaysTests {
         #expect(protections == Array(repeating: AccessControl(.whenUnlockedThisDeviceOnly), count: 2))
     }
 
+    @Test func versions_ofAnItemThatBeginsToRequireTheUser_requireTheUserToo() throws {
+        let place = try LockableVault(passphrase: "several words")
+        var store = SecretStore(service: "s", store: KeepingStore(place.vault, .set), accessGroups: .unrestricted)
+        for value in ["one", "two"] { try store.save(Data(value.utf8), for: "a") }
+        store.accessControl = .userPresence
+        try store.save(Data("two".utf8), for: "a")
+        let protections = try KeptVersions(items: place.vault).all().map(\.stored.item.accessControl.needs)
+        #expect(protections == [.user, .user])
+    }
+
+    @Test func versions_thatRequireTheUser_getABetterAccessibilityToo() throws {
+        let place = try LockableVault(passphrase: "several words")
+        let person = Person(passphrase: "several words")
+        var store = SecretStore(service: "s", store: KeepingStore(place.vault, .set), accessGroups: .unrestricted)
+        (store.accessibility, store.accessControl) = (.always, .userPresence)
+        store.context = AuthenticationContext { person }
+        for value in ["one", "two"] { try store.save(Data(value.utf8), for: "a") }
+        store.accessibility = .whenUnlocked
+        try store.save(Data("two".utf8), for: "a")
+        let protections = try KeptVersions(items: place.vault).all().map(\.stored.item.accessControl.accessibility)
+        #expect(protections == [.whenUnlocked, .whenUnlocked])
+    }
+
+    private static let pairs: [(own: AccessControl.Flags, other: AccessControl.Flags)] = [
+        ([.userPresence], [.userPresence, .applicationPassword]), ([.applicationPassword], [.devicePasscode]),
+        ([.biometryAny, .or, .devicePasscode], [.applicationPassword]), ([], [.userPresence]),
+    ]
+
+    @Test(arguments: pairs)
+    func protection_strengthenedByAnother_needsWhatBothNeed(own: AccessControl.Flags, other: AccessControl.Flags) throws
+    {
+        let (own, other) = (try AccessControl(.always, flags: own), try AccessControl(.always, flags: other))
+        #expect(try own.strengthened(by: other).needs == own.needs.union(other.needs))
+    }
+
     @Test func versions_ofAnItemThatGetsALesserProtection_keepTheirs() throws {
         try set("1", day: 0, .whenUnlocked)
         try set("2", day: 0)

@@ -107,6 +107,37 @@ struct HistoryTests {
         #expect(try tool.run("get", "-s", "example.com", "--history", "1").output == secret)
     }
 
+    private static let move = "\"$CTL\" move -s s -a a --to-account b && \"$CTL\" move -s s -a b --to-account c"
+
+    @Test(arguments: [("true", "a"), (move, "c")])
+    func version_ofAnItemThatBeginsToRequireTheUser_opensToNobodyElse(script: String, account: String) throws {
+        try tool.must("echo several words > words; \"$CTL\" init --passphrase-fd 3 3< words")
+        try tool.must("\(Self.setOne); \"$CTL\" set -s s -a a --keep-value --label l; \(script)")
+        try tool.must("\"$CTL\" set -s s -a \(account) --keep-value --require user-presence")
+        let run = try tool.shell("KEYCHAIN_AUTHENTICATOR=none \"$CTL\" get -s s -a a --history 1 < /dev/null")
+        #expect(run.status == 5 && run.output.isEmpty, "\(run.errors)")
+    }
+
+    @Test func version_underAFormerName_getsABetterAccessibilityToo() throws {
+        try tool.must("\(Self.setOne) --accessibility always; \(Self.move)")
+        try tool.must("\"$CTL\" set -s s -a c --keep-value --accessibility when-unlocked")
+        let listed = try tool.must("\"$CTL\" list --access-group swift-keychain.sync --json").output
+        let items = try #require(try JSONSerialization.jsonObject(with: listed) as? [[String: Any]])
+        let versions = items.filter { ($0["service"] as? String)?.hasPrefix("swift-keychain.history:") ?? false }
+        #expect(versions.map { $0["accessibility"] as? String } == Array(repeating: "whenUnlocked", count: 3))
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func version_underAFormerNameThatRequiresTheUser_isListedWhenTheItemNoLongerDoes() throws {
+        try tool.must("echo several words > words; \"$CTL\" init --passphrase-fd 3 3< words")
+        try tool.must("\(Self.setOne); \(Self.move); \"$CTL\" set -s s -a c --keep-value --require user-presence")
+        let changed = try tool.dialogue(
+            "set", "-s", "s", "-a", "c", "--keep-value", "--require", "none",
+            steps: [("assphrase", .type("several words\n"))])
+        try #require(changed.status == 0, "\(changed.screen)")
+        #expect(try tool.changes("-s s -a c").contains("move: moved"))
+    }
+
     @Test func version_thatThereIsNot_isNotFound() throws {
         try tool.store()
         try tool.store(otherSecret)
