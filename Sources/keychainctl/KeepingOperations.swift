@@ -52,9 +52,10 @@ final class KeepingOperations: ItemOperations {
         }
         guard command.keeps else { return before }
         for stored in before.items {
-            guard let new = changed[stored.id] else { continue }
+            guard let new = changed[stored.id], stored.item.mayBeKept else { continue }
             let deeds = stored.item.differences(to: new)
             if !deeds.isEmpty { _ = try keep(stored, deeds, replacedBy: new) }
+            try protect(stored, asWellAs: new)
         }
         return before
     }
@@ -111,9 +112,7 @@ final class KeepingOperations: ItemOperations {
     private func keep(
         _ old: StoredItem, _ deeds: [String], replacedBy new: Item? = nil
     ) throws(KeychainError) -> Bool {
-        guard !old.item.accessGroup.utf8.elementsEqual(AccessGroups.internalGroup.utf8), !old.item.isOnToken else {
-            return true
-        }
+        guard old.item.mayBeKept else { return true }
         do throws(KeychainError) {
             let settings = try settings()
             guard settings.isOn else {
@@ -131,7 +130,6 @@ final class KeepingOperations: ItemOperations {
             let size = deeds == [KeptVersion.Deed.added] ? 0 : old.item.value?.count ?? 0
             let excess = settings.excess(earlier.reversed(), after: size, at: now)
             for version in excess { try versions.remove(version) }
-            if let new { try protect(old, asWellAs: new) }
             return true
         } catch {
             guard error.reason == .locked else { throw error }
@@ -140,8 +138,19 @@ final class KeepingOperations: ItemOperations {
         }
     }
 
-    /// What the item has held must not open more easily than the item, under former names too.
+    /// What the item has held must not open more easily than the item, under former names too, and while the history is
+    /// off.
     private func protect(_ old: StoredItem, asWellAs new: Item) throws(KeychainError) {
+        do throws(KeychainError) {
+            try protectVersions(of: old, asWellAs: new)
+        } catch {
+            // As long as the protection gets no better, locked versions may stay as they are.
+            let isBetter = try old.item.accessControl.strengthened(by: new.accessControl) != old.item.accessControl
+            guard error.reason == .locked, !isBetter else { throw error }
+        }
+    }
+
+    private func protectVersions(of old: StoredItem, asWellAs new: Item) throws(KeychainError) {
         // Others may have another application password, and nobody is asked for it.
         let proven = old.item.accessControl.needs.intersection(.user)
         for version in try versions.related(to: KeptName(old.item), old.id) {
@@ -252,12 +261,17 @@ extension Item {
         return own == others ? words : words + ["attributes"]
     }
 
-    /// That of the item. If only that has changed, the better one: the version has the same value.
+    /// Items on a token have no value here, and the keychain's own ones are no items of the user.
+    fileprivate var mayBeKept: Bool {
+        !accessGroup.utf8.elementsEqual(AccessGroups.internalGroup.utf8) && !isOnToken
+    }
+
+    /// That of the item, or the better one that the change gives it.
     fileprivate func protectionOfVersion(
         replacedBy new: Item?, isAbsence: Bool
     ) throws(KeychainError) -> AccessControl {
         if isAbsence { return AccessControl(accessControl.accessibility) }
-        guard let new, new.value == value else { return accessControl }
+        guard let new else { return accessControl }
         return try accessControl.strengthened(by: new.accessControl)
     }
 }

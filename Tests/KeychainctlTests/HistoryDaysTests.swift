@@ -207,6 +207,25 @@ struct HistoryDaysTests {
         #expect(try own.strengthened(by: other).needs == own.needs.union(other.needs))
     }
 
+    @Test func versions_whileTheHistoryIsOff_getABetterProtectionToo() throws {
+        for value in ["1", "2"] { try set(value, day: 0, .always) }
+        var settings = try HistorySettings.read(vault)
+        settings.isOn = false
+        try vault.transaction(.none) { (items) throws(KeychainError) in
+            try settings.write(items, at: Date(timeIntervalSince1970: 1_767_268_800))
+        }
+        try set("2", day: 0, .whenUnlocked)
+        let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
+        #expect(protections == [AccessControl(.whenUnlocked)])
+    }
+
+    @Test func version_ofAValueThatABetterProtectedOneReplaces_hasItsProtection() throws {
+        try set("1", day: 0, .always)
+        try set("2", day: 0, .whenUnlocked)
+        let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
+        #expect(protections == [AccessControl(.whenUnlocked)])
+    }
+
     @Test func versions_ofAnItemThatGetsALesserProtection_keepTheirs() throws {
         try set("1", day: 0, .whenUnlocked)
         try set("2", day: 0)
