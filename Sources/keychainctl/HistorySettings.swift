@@ -48,7 +48,7 @@ struct HistorySettings: Codable, Equatable {
     ///
     /// - Parameter today: Counted from 1970.
     func outdatedDays(on today: Int) -> Range<Int>? {
-        // After the clock was put back, nothing is done until it is where it was.
+        // After the clock was put back, days are counted from where it is now.
         guard let swept, swept < today else { return 0..<0 }
         let (passed, isOverflow) = today.subtractingReportingOverflow(swept)
         return isOverflow || passed > 400 ? nil : (swept - days)..<(today - days)

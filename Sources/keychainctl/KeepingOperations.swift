@@ -182,7 +182,7 @@ final class KeepingOperations: ItemOperations {
         if let known { return known }
         var settings = try HistorySettings.read(items)
         let today = KeptVersion.day(of: now)
-        if settings.swept ?? .min < today {
+        if settings.swept != today {
             if let days = settings.outdatedDays(on: today) {
                 for day in days { try versions.remove(ofDay: day) }
             } else {

@@ -51,7 +51,7 @@ struct KeptVersions {
     private func versions(_ conditions: Attributes) throws(KeychainError) -> [KeptVersion] {
         let found = try items.select(
             InternalItem.selection(conditions), limit: nil, includingValues: false, authorization)
-        return found.items.compactMap(KeptVersion.init).sorted { ($0.date, $0.number) < ($1.date, $1.number) }
+        return found.items.compactMap(KeptVersion.init).inOrder
     }
 
     /// The version with everything that it has, also its value.
@@ -107,6 +107,19 @@ struct KeptVersions {
             remaining += versions.count - excess.count
         }
         return remaining
+    }
+}
+
+extension [KeptVersion] {
+    /// The oldest first. Of one name the numbers decide, since the clock may have been put back.
+    var inOrder: [KeptVersion] {
+        var latest: [KeptName: Date] = [:]
+        let dated = sorted { $0.number < $1.number }.map { version in
+            let date = Swift.max(version.date, latest[version.name] ?? version.date)
+            latest[version.name] = date
+            return (date: date, version: version)
+        }
+        return dated.sorted { ($0.date, $0.version.number) < ($1.date, $1.version.number) }.map(\.version)
     }
 }
 

@@ -17,14 +17,19 @@ struct ItemHistory {
     /// Those under the former names of the current item.
     let former: [KeptVersion]
 
-    /// All, the oldest first.
-    var all: [KeptVersion] { (former + versions).sorted { $0.date < $1.date } }
+    var all: [KeptVersion] { former + versions }
+
+    /// The last change. Dates do not tell, since the clock may have been put back: what the item itself went through under
+    /// this name came after its arrival, and what others did before it.
+    private var newest: KeptVersion? {
+        versions.last { $0.original == current?.id } ?? former.last ?? versions.last
+    }
 
     /// - Parameter number: `nil` for the newest.
     /// - Throws: `itemNotFound`.
     func version(_ number: Int?) throws(KeychainError) -> KeptVersion {
         guard let number else {
-            guard let newest = all.last else { throw .isNotKept }
+            guard let newest else { throw .isNotKept }
             return newest
         }
         guard let version = versions.last(where: { $0.number == number }) ?? former.last(where: { $0.number == number })

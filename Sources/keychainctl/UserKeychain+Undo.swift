@@ -83,8 +83,8 @@ private struct Restoration {
     private func checkIsFree(_ holder: StoredItem?, _ moved: StoredItem?) throws(KeychainError) {
         guard let holder, !isReplacing, holder.id != moved?.id else { return }
         let newest = try items.versions.versions(of: version.name).last
-        let arrival = try items.versions.versions(movedTo: holder.id).last
-        let isSuccessor = arrival.map { other in newest.map { other.date >= $0.date } ?? true } ?? false
+        let hasArrived = try !items.versions.versions(movedTo: holder.id).isEmpty
+        let isSuccessor = hasArrived && newest.map { $0.leavesNothing || $0.original != holder.id } ?? true
         guard moved != nil || newest?.leavesNothing ?? false, !isSuccessor else { return }
         throw KeychainError(
             .duplicateItem,

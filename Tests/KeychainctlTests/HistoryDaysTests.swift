@@ -70,6 +70,46 @@ struct HistoryDaysTests {
         #expect(try services().count == 3)
     }
 
+    @Test func version_ofAChangeAfterTheClockWasPutBack_isTheLast() throws {
+        for (value, day) in [("1", 10), ("2", 10), ("3", 9)] { try set(value, day: day) }
+        #expect(try KeptVersions(items: vault).all().map(\.number) == [1, 2])
+    }
+
+    @Test func versions_beyondTheNumber_areTheFirstOnesAfterTheClockWasPutBack() throws {
+        for value in 0...10 { try set("\(value)", day: 10) }
+        for value in 11...12 { try set("\(value)", day: 9) }
+        #expect(try KeptVersions(items: vault).all().map(\.number) == Array(3...12))
+    }
+
+    @Test func versions_afterAClockThatWasFarAhead_areDroppedAfterTheDays() throws {
+        for value in ["1", "2"] { try set(value, "ahead", day: 4000) }
+        for value in ["1", "2"] { try set(value, "old", day: 0) }
+        for value in ["1", "2"] { try set(value, "new", day: 31) }
+        #expect(try services() == ["new", "ahead"])
+    }
+
+    /// The item was moved before the clock was put back, and another had the name before.
+    @Test(arguments: [(true, "own"), (false, "moved")])
+    func newestVersion_ofAMovedItem_isItsLastChangeWhateverTheClock(hasChanged: Bool, command: String) throws {
+        try set("1", day: 0)
+        let item = try #require(
+            try KeychainCatalog(store: vault, accessGroups: .unrestricted).items(matching: ItemFilter(service: "s"))
+                .first)
+        let versions =
+            [version("other", of: UUID(), day: 9)] + (hasChanged ? [version("own", of: item.id, day: 1)] : [])
+        let former = [version("moved", of: UUID(), day: 5)]
+        let history = ItemHistory(name: KeptName(item), current: item, versions: versions, former: former)
+        #expect(try history.version(nil).command == command)
+    }
+
+    private func version(_ command: String, of original: UUID, day: Int) -> KeptVersion {
+        let item = Item(
+            itemClass: .genericPassword, attributes: Attributes(), accessControl: AccessControl(.always), value: nil)
+        return KeptVersion(
+            number: 1, date: Date(timeIntervalSince1970: Double(day) * 86400), command: command, original: original,
+            deeds: ["value"], size: 0, name: KeptName(item), stored: StoredItem(id: UUID(), version: 1, item: item))
+    }
+
     @Test func versions_afterTheDaysAreChanged_areDroppedByThese() throws {
         for value in ["1", "2"] { try set(value, "old", day: 0) }
         var settings = try HistorySettings.read(vault)

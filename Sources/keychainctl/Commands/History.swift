@@ -119,8 +119,7 @@ extension Keychainctl {
             let found = try keychain.reading { () throws(KeychainError) in try keychain.histories(item) }
             var seen: Swift.Set<UUID> = []
             // A version of an item that was moved belongs to both names.
-            let versions = found.flatMap(\.all).filter { seen.insert($0.stored.id).inserted }
-                .sorted { ($0.date, $0.number) > ($1.date, $1.number) }
+            let versions = found.flatMap(\.all).filter { seen.insert($0.stored.id).inserted }.inOrder.reversed()
             let listing = versions.compactMap { version in
                 version.name.listed.map { VersionLine(version: version, item: ListedItem(item: $0)) }
             }
