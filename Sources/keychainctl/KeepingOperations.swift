@@ -68,8 +68,8 @@ final class KeepingOperations: ItemOperations {
         let count = try items.delete(selection, authorization)
         if count > kept, try isOn() {
             note(
-                "\(count - kept) deleted item(s) could not be kept, because they require authentication, or are locked "
-                    + "or damaged. This cannot be undone.")
+                "\(count - kept) deleted item(s) could not be kept, because they require authentication, or are locked, "
+                    + "damaged or too large. This cannot be undone.")
         }
         return count
     }
@@ -108,6 +108,13 @@ final class KeepingOperations: ItemOperations {
         _ = try keep(added, [KeptVersion.Deed.added])
     }
 
+    /// Errors of keeping that the change itself may not have.
+    private static let obstacles: [KeychainError.Reason: String] = [
+        .locked: "Other versions of the item are locked",
+        // A version has the name of the item twice, and its attributes as text.
+        .tooLarge: "The attributes of the item are too large for a version",
+    ]
+
     /// - Returns: Whether it is kept, or need not be.
     private func keep(
         _ old: StoredItem, _ deeds: [String], replacedBy new: Item? = nil
@@ -132,8 +139,8 @@ final class KeepingOperations: ItemOperations {
             for version in excess { try versions.remove(version) }
             return true
         } catch {
-            guard error.reason == .locked else { throw error }
-            note("Other versions of the item are locked, so this change was not kept and cannot be undone.")
+            guard let obstacle = Self.obstacles[error.reason] else { throw error }
+            note("\(obstacle), so this change was not kept and cannot be undone.")
             return false
         }
     }

@@ -223,6 +223,21 @@ struct HistoryTests {
         #expect(run.status == 0 && run.errors.contains("cannot be undone"), "\(run.errors)")
     }
 
+    @Test(arguments: [
+        "printf new | \"$CTL\" set -s s -a b", "\"$CTL\" expire 1d -s s -a b", "\"$CTL\" move -s s -a b --to-account c",
+        "\"$CTL\" delete -s s -a b",
+    ])
+    func itemWhoseVersionWouldBeTooLarge_isChanged_andIsSaidNotToBeKept(script: String) throws {
+        // A version has the attributes as text, where such a character takes six bytes.
+        let comment = String(repeating: "\\u0001", count: 3_000_000)
+        let item = ExportedItems.item(
+            "\"svce\":{\"text\":\"s\"},\"acct\":{\"text\":\"b\"},\"icmt\":{\"text\":\"\(comment)\"},")
+        let taken = try tool.take(ExportedItems.document([item]), "--yes")
+        try #require(taken.status == 0, "\(taken.errors)")
+        #expect(try tool.must(script).errors.contains("too large for a version"))
+        #expect(try tool.changes().isEmpty)
+    }
+
     @Test func itemThatRequiresTheUser_deleted_asksNobody_andIsSaidNotToBeKept() throws {
         let vault = try LockableTool()
         try vault.tool.must("echo long passphrase > new")
