@@ -55,6 +55,19 @@ struct ProtectTests {
         #expect(try !tool.run(verb).everything.contains(key))
     }
 
+    /// `UUID()` of Foundation would be the same each time.
+    @Test(.enabled(if: Tool.hasMounts, "this system does not let a test make mounts of its own"))
+    func identities_madeWithoutTheFolderOfDevices_differ() throws {
+        let other = try Tool()
+        let run = try other.shellWithOwnMounts(
+            """
+            mount -t tmpfs none /dev; printf 'open sesame' > new
+            "$CTL" init; "$CTL" protect add passphrase --new-passphrase-fd 3 3< new
+            """)
+        try #require(run.status == 0, "\(run.everything)")
+        #expect(Set(try other.protectors().compactMap { $0["id"] as? String }).count == 2)
+    }
+
     // MARK: - Listing
 
     @Test func list_showsWordAndIdentity() throws {

@@ -59,7 +59,7 @@ final class MemoryTransaction: ItemOperations {
 
     func insert(_ item: Item, _: Authorization) throws(KeychainError) -> StoredItem {
         try checkStorable(item)
-        let stored = StoredItem(id: UUID(), version: 1, item: item)
+        let stored = StoredItem(id: .random(), version: 1, item: item)
         try place(stored)
         return stored
     }

@@ -49,7 +49,7 @@ struct DeviceKey: Sendable {
             try PrivateFile.syncFolder(folder)
             return present
         }
-        let key = DeviceKey(id: UUID(), secret: .random(count: 32))
+        let key = DeviceKey(id: .random(), secret: .random(count: 32))
         defer { scrubResidue() }
         var bytes = key.bytes
         defer { bytes.wipe() }

@@ -12,7 +12,7 @@ extension Keybag {
         _ protector: any Protector, deviceKey: DeviceKey, at date: Date
     ) throws(KeychainError) -> Keybag {
         let rootKey = SecretBytes.random(count: 32)
-        let vaultID = UUID()
+        let vaultID = UUID.random()
         let authority = Authority(rootKey: rootKey, userKey: nil, deviceKey: deviceKey, vaultID: vaultID)
         let keys = authority.wrappingKeys
         var keybag = Keybag(

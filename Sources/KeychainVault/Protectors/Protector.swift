@@ -55,7 +55,7 @@ extension Protector {
 
     /// A new slot that holds the key.
     func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {
-        try wrap(key, as: UUID(), vaultID: vaultID, at: date)
+        try wrap(key, as: .random(), vaultID: vaultID, at: date)
     }
 }
 
