@@ -24,44 +24,46 @@ package struct PathSafety {
     }
 
     private static let mostLinks = 40
+    private static let slash = CChar(UInt8(ascii: "/"))
+    private static let dot = CChar(UInt8(ascii: "."))
 
     private let checksOwners: Bool
-    /// The path without links; empty for the root folder.
-    private var current = ""
-    private var rest: [Substring]
+    /// The path without links; empty for the root folder. Bytes, because the target of a link need not be UTF-8.
+    private var current: [CChar] = []
+    private var rest: [ArraySlice<CChar>]
     private var links = 0
 
     /// - Parameter checksOwners: Whether every folder and the file must belong to root or to the user. Otherwise only
     ///   entries of sticky folders that every user may write to are checked.
     /// - Returns: `nil` if there is no flaw on the way to the file, or to the first part that does not exist.
     package static func flaw(of path: String, checkingOwners checksOwners: Bool) -> Flaw? {
-        var walk = PathSafety(path, checksOwners)
+        var walk = PathSafety(path.utf8CString.dropLast(), checksOwners)
         return walk.run()
     }
 
-    private init(_ path: String, _ checksOwners: Bool) {
+    private init(_ path: ArraySlice<CChar>, _ checksOwners: Bool) {
         self.checksOwners = checksOwners
         rest = Self.parts(path)
     }
 
-    private static func parts(_ path: String) -> [Substring] {
-        path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }.filter { $0 != "." }.reversed()
+    private static func parts(_ path: ArraySlice<CChar>) -> [ArraySlice<CChar>] {
+        path.split(separator: slash).filter { $0 != [dot] }.reversed()
     }
 
     private mutating func run() -> Flaw? {
-        guard var folder = Self.status("/") else { return nil }
+        guard var folder = Self.status([Self.slash]) else { return nil }
         while let part = rest.popLast() {
-            if part == ".." {
-                current = String(current[..<(current.utf8.lastIndex(of: UInt8(ascii: "/")) ?? current.startIndex)])
-                guard let above = Self.status(current + "/") else { return nil }
+            if part == [Self.dot, Self.dot] {
+                current = Array(current[..<(current.lastIndex(of: Self.slash) ?? 0)])
+                guard let above = Self.status(current + [Self.slash]) else { return nil }
                 folder = above
                 continue
             }
-            let entry = current + "/" + String(part)
+            let entry = current + [Self.slash] + part
             guard let status = Self.status(entry) else { return nil }
             if let flaw = flaw(in: folder, entry, status) { return flaw }
             if status.st_mode & S_IFMT == S_IFLNK {
-                guard follow(entry), let from = Self.status(current + "/") else { return nil }
+                guard follow(entry), let from = Self.status(current + [Self.slash]) else { return nil }
                 folder = from
             } else {
                 (current, folder) = (entry, status)
@@ -70,28 +72,31 @@ package struct PathSafety {
         return nil
     }
 
-    private func flaw(in folder: stat, _ entry: String, _ status: stat) -> Flaw? {
+    private func flaw(in folder: stat, _ entry: [CChar], _ status: stat) -> Flaw? {
         let isShared = folder.st_mode & S_IWOTH != 0
-        if isShared, folder.st_mode & S_ISVTX == 0 { return .changedByAll(folder: current.isEmpty ? "/" : current) }
+        if isShared, folder.st_mode & S_ISVTX == 0 { return .changedByAll(folder: Self.shown(current)) }
         let isLink = status.st_mode & S_IFMT == S_IFLNK
         guard isShared || checksOwners && !isLink, !Self.isTrusted(status.st_uid) else { return nil }
-        return .ofAnotherUser(path: entry, owner: status.st_uid)
+        return .ofAnotherUser(path: Self.shown(entry), owner: status.st_uid)
     }
 
-    private mutating func follow(_ link: String) -> Bool {
+    private mutating func follow(_ link: [CChar]) -> Bool {
         links += 1
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(link, &bytes, bytes.count)
+        let count = readlink(link + [0], &bytes, bytes.count)
         guard links <= Self.mostLinks, count > 0, count < bytes.count else { return false }
-        let target = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        if target.utf8.first == UInt8(ascii: "/") { current = "" }
-        rest += Self.parts(target)
+        if bytes[0] == Self.slash { current = [] }
+        rest += Self.parts(bytes.prefix(count))
         return true
     }
 
-    private static func status(_ path: String) -> stat? {
+    private static func status(_ path: [CChar]) -> stat? {
         var status = stat()
-        return lstat(path, &status) == 0 ? status : nil
+        return lstat(path + [0], &status) == 0 ? status : nil
+    }
+
+    private static func shown(_ path: [CChar]) -> String {
+        path.isEmpty ? "/" : String(decoding: path.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// In a user namespace all unmapped owners look the same, including root outside it.

@@ -40,6 +40,16 @@ extension ProtectTests {
         #expect(try tool.shell("ln -s key link; \"$CTL\" unlock --key-file link").status == 15)
     }
 
+    @Test func keyFile_behindALinkWhoseTargetIsNotUTF8_isUnsafe() throws {
+        _ = try keyFile()
+        let run = try tool.shell(
+            """
+            target=$(printf 'b\\377'); mkdir "$target"; cp key "$target"; chmod 777 "$target"; ln -s "$target" link
+            "$CTL" unlock --key-file "$HOME/link/key"
+            """)
+        #expect(run.status == 15, "\(run.everything)")
+    }
+
     @Test func keyFile_thatIsMissing_isUnavailable() throws {
         #expect(try tool.run("unlock", "--key-file", "nowhere").status == 13)
     }
