@@ -21,6 +21,8 @@ package struct PathSafety {
         case changedByAll(folder: String)
         /// An entry that belongs neither to root nor to the user, if its owner can replace it.
         case ofAnotherUser(path: String, owner: UInt32)
+        /// The path is relative to the working folder, and that has no path: it was removed, or is outside the root folder.
+        case unknownFolder
     }
 
     private static let mostLinks = 40
@@ -37,8 +39,19 @@ package struct PathSafety {
     ///   entries of sticky folders that every user may write to are checked.
     /// - Returns: `nil` if there is no flaw on the way to the file, or to the first part that does not exist.
     package static func flaw(of path: String, checkingOwners checksOwners: Bool) -> Flaw? {
-        var walk = PathSafety(path.utf8CString.dropLast(), checksOwners)
+        var bytes = path.utf8CString.dropLast()
+        if bytes.first != slash {
+            guard let folder = workingFolder else { return .unknownFolder }
+            bytes = folder + [slash] + bytes
+        }
+        var walk = PathSafety(bytes, checksOwners)
         return walk.run()
+    }
+
+    private static var workingFolder: ArraySlice<CChar>? {
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        return Array(UnsafeBufferPointer(start: path, count: strlen(path)))[...]
     }
 
     private init(_ path: ArraySlice<CChar>, _ checksOwners: Bool) {

@@ -40,6 +40,19 @@ extension ProtectTests {
         #expect(try tool.shell("ln -s key link; \"$CTL\" unlock --key-file link").status == 15)
     }
 
+    @Test func keyFile_withARelativePathInAFolderThatAllMayChange_isUnsafe() throws {
+        _ = try keyFile()
+        let run = try tool.shell(
+            "mkdir shared; cp key shared; chmod 777 shared; cd shared; \"$CTL\" unlock --key-file key")
+        #expect(run.status == 15, "\(run.everything)")
+    }
+
+    @Test func keyFile_withAPathRelativeToARemovedFolder_isUnsafe() throws {
+        _ = try keyFile()
+        let run = try tool.shell("mkdir gone; cd gone; rmdir ../gone; \"$CTL\" unlock --key-file ../key")
+        #expect(run.status == 15, "\(run.everything)")
+    }
+
     @Test func keyFile_behindALinkWhoseTargetIsNotUTF8_isUnsafe() throws {
         _ = try keyFile()
         let run = try tool.shell(

@@ -41,6 +41,8 @@ struct Program {
                 "every user can change its folder '\(folder.escapingControls())'. Run: chmod o-w '\(folder.escapingControls())'"
             case .ofAnotherUser(let path, let owner):
                 "'\(path.escapingControls())' belongs to user \(owner), who can replace it. Use a program that belongs to root or to you."
+            case .unknownFolder:
+                "its path is relative to the current folder, which has no path. Give the full path."
             }
         return KeychainError(.unsafeLocation, "\(shown) was not run to ask for secrets: \(cause)")
     }

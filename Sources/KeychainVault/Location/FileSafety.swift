@@ -120,6 +120,8 @@ package enum FileSafety {
         case .ofAnotherUser(let entry, let owner)?:
             throw unsafe(
                 entry, "belongs to user \(owner) and lies in a folder that every user may write", "Name another place.")
+        case .unknownFolder?:
+            throw unsafe(path, "is relative to the current folder, which has no path", "Give the full path.")
         }
     }
 
