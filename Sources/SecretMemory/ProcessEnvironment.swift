@@ -37,6 +37,15 @@ public enum ProcessEnvironment {
         return dictionary(keychain_environment())
     }
 
+    /// The bytes of a variable as they are, without a zero at the end; `nil` if it is unset or empty.
+    package static func bytes(_ name: String) -> [CChar]? {
+        withPointers { words in
+            guard let word = list(words).first(where: { isVariable($0, name) }) else { return nil }
+            let value = word + name.utf8.count + 1
+            return value.pointee == 0 ? nil : Array(UnsafeBufferPointer(start: value, count: strlen(value)))
+        }
+    }
+
     /// An array of C strings that ends with a null pointer, as `environ`.
     package typealias Words = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 

@@ -62,8 +62,9 @@ struct ReplacingCommand {
         if strchr(name, Int32(UInt8(ascii: "/"))) != nil { return execute(name, environment) }
         var result = ENOENT
         for folder in Self.path {
-            // Byte by byte: the name need not be UTF-8.
-            var path = Array(String(folder.isEmpty ? "." : folder).utf8CString.dropLast()) + [CChar(UInt8(ascii: "/"))]
+            // Byte by byte: neither name need be UTF-8.
+            var path = folder.isEmpty ? [CChar(UInt8(ascii: "."))] : Array(folder)
+            path.append(CChar(UInt8(ascii: "/")))
             path += UnsafeBufferPointer(start: name, count: strlen(name) + 1)
             switch execute(&path, environment) {
             case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: continue
@@ -91,9 +92,9 @@ struct ReplacingCommand {
         return errno
     }
 
-    private static var path: [Substring] {
-        let path = ProcessEnvironment.current.value("PATH") ?? "/bin:/usr/bin"
-        return path.split(separator: ":", omittingEmptySubsequences: false)
+    private static var path: [ArraySlice<CChar>] {
+        let path = ProcessEnvironment.bytes("PATH") ?? Array("/bin:/usr/bin".utf8CString.dropLast())
+        return path.split(separator: CChar(UInt8(ascii: ":")), omittingEmptySubsequences: false)
     }
 
     private static var openDescriptors: [Int32] {

@@ -179,6 +179,15 @@ struct RunTests {
         #expect(run.output == Data([0x61, 0xFF, 0x62]), "\(run.errors)")
     }
 
+    @Test func command_inAFolderOfThePathThatIsNotUTF8_isFoundThere() throws {
+        let run = try tool.shell(
+            """
+            first=$HOME/$(printf 'b\\377'); mkdir "$first" second; echo 'echo first' > "$first/c"; echo 'echo second' > second/c
+            chmod 700 "$first/c" second/c; PATH="$first:$HOME/second:$PATH" "$CTL" run -- c
+            """)
+        #expect(run.text == "first\n", "\(run.errors)")
+    }
+
     @Test func environment_withBytesThatAreNoText_isPassedOnUnchanged() throws {
         let run = try tool.shell("X=\"$(printf 'a\\377b')\" \"$CTL\" run -- printenv X")
         #expect(run.output == Data([0x61, 0xFF, 0x62, 0x0A]), "\(run.errors)")
