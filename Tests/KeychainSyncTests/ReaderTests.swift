@@ -173,6 +173,16 @@ struct ReaderTests {
         #expect(try await desktop.sync.status().accessGroups == ["db", "web"])
     }
 
+    /// Swift takes the two names for equal; the vault does not.
+    @Test func groupWhoseNameLooksLikeASharedOne_isNotShared() async throws {
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        let (laptop, desktop) = try await ring(of: [composed])
+        _ = try laptop.engine.add(query("a", composed, "1"), accessGroups: .unrestricted)
+        _ = try laptop.engine.add(query("b", decomposed, "2"), accessGroups: .unrestricted)
+        try await world.settle(laptop, desktop)
+        #expect(try desktop.items() == ["a=1"])
+    }
+
     @Test func item_thatLeavesASharedGroup_isDeletedElsewhere() async throws {
         let (laptop, desktop) = try await ring(of: ["web"])
         _ = try laptop.engine.add(query("a", "web", "1"), accessGroups: .unrestricted)

@@ -5,6 +5,7 @@
 
 #if os(Linux)
     public import Foundation
+    import KeychainEngine
 
     /// Any object.
     public typealias CFTypeRef = AnyObject
@@ -113,7 +114,7 @@
     ///
     /// - Parameter alloc: has no effect.
     public func CFUUIDCreate(_ alloc: CFAllocator!) -> CFUUID! {
-        NSUUID()
+        NSUUID(uuidString: UUID.random().uuidString)
     }
 
     /// The text of an identifier, in capital letters; `nil` for `nil`.

@@ -83,8 +83,10 @@ package enum Policy: Hashable, Sendable {
         if case .groups(let groups) = self { groups.sorted() } else { nil }
     }
 
+    /// Compares bytes: two groups whose names only look alike are two in the vault.
     package func shares(_ group: String) -> Bool {
-        if case .groups(let groups) = self { groups.contains(group) } else { true }
+        guard case .groups(let groups) = self else { return true }
+        return groups.contains { $0.utf8.elementsEqual(group.utf8) }
     }
 }
 
