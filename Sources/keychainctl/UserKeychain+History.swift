@@ -80,7 +80,7 @@ extension UserKeychain {
     /// The names of which versions are kept, for completion.
     func formerItems(service: String?, server: String?) throws(KeychainError) -> [KeychainItem] {
         try kept.all().compactMap(\.name.listed).filter { item in
-            (service == nil || service == item.service) && (server == nil || server == item.server)
+            isSame(service, item.service) && isSame(server, item.server)
         }
     }
 
@@ -170,16 +170,16 @@ extension ItemOptions {
             (service, item.service), (account, item.account), (path, item.path),
             (securityDomain, item.securityDomain),
         ]
-        for (wanted, own) in texts where !Self.isSame(wanted, own) { return false }
-        if let accessGroup, !Self.isSame(accessGroup, item.accessGroup) { return false }
+        for (wanted, own) in texts where !isSame(wanted, own) { return false }
+        if let accessGroup, !isSame(accessGroup, item.accessGroup) { return false }
         if let synchronizable, synchronizable != item.synchronizable { return false }
         guard selectsServer(item.server, item.port) else { return false }
         if let protocolCode, protocolCode.code != item.protocol?.rawValue { return false }
         return true
     }
+}
 
-    private static func isSame(_ wanted: String?, _ own: String?) -> Bool {
-        guard let wanted else { return true }
-        return (own ?? "").utf8.elementsEqual(wanted.utf8)
-    }
+private func isSame(_ wanted: String?, _ own: String?) -> Bool {
+    guard let wanted else { return true }
+    return (own ?? "").utf8.elementsEqual(wanted.utf8)
 }

@@ -93,6 +93,14 @@ struct AskpassTests {
         #expect(try ask("Username for 'https://h': ").status == 3)
     }
 
+    /// A composed "é" and a decomposed one.
+    @Test func username_ofAccountsThatOnlyLookTheSame_isNotGuessed() throws {
+        for account in ["caf\u{E9}", "cafe\u{301}"] {
+            try tool.run("set", "--server", "https://h", "-a", account, input: secret)
+        }
+        #expect(try ask("Username for 'https://h': ").status == 3)
+    }
+
     @Test func valueWithLines_answersOnlyGit() throws {
         let lines = Data("t0ken\npassword_expiry_utc=99999999999".utf8)
         try tool.run("set", "--server", "https://h", "-a", "alice", input: lines)

@@ -30,6 +30,20 @@ struct InjectTests {
         #expect(run.text == result)
     }
 
+    /// A composed "é" and a decomposed one.
+    @Test func references_whoseNamesOnlyLookTheSame_getTheirOwnValues() throws {
+        try tool.store(Data("composed".utf8), account: "caf\u{E9}")
+        try tool.store(Data("decomposed".utf8), account: "cafe\u{301}")
+        let run = try inject("keychain://example.com/caf\u{E9} keychain://example.com/cafe\u{301}")
+        #expect(run.text == "composed decomposed", "\(run.errors)")
+    }
+
+    @Test func fields_whoseNamesOnlyLookTheSame_haveTheirOwnValues() throws {
+        try tool.store(Data("{\"caf\u{E9}\":\"composed\",\"cafe\u{301}\":\"decomposed\"}".utf8), account: "json")
+        let run = try inject("keychain://example.com/json#caf\u{E9} keychain://example.com/json#cafe\u{301}")
+        #expect(run.text == "composed decomposed", "\(run.errors)")
+    }
+
     @Test func template_ofOtherBytes_staysAsItIs() throws {
         let bytes = Data(0...255)
         #expect(try tool.run("inject", input: bytes).output == bytes)

@@ -40,6 +40,16 @@ struct SSHAgentTests {
         #expect(run.status == 0 && run.text.contains("p256") && !run.text.contains("ED25519"), "\(run.everything)")
     }
 
+    /// A composed "é" and a decomposed one.
+    @Test func key_whoseTagOnlyLooksTheSame_isNotOffered() throws {
+        for tag in ["caf\u{E9}", "cafe\u{301}"] {
+            let run = try tool.run("key", "generate", "ed25519", "--tag", tag)
+            try #require(run.status == 0, "\(run.errors)")
+        }
+        let run = try withAgent("ssh-add -l", options: "--tag caf\u{E9}")
+        #expect(run.text.split(separator: "\n").count == 1, "\(run.everything)")
+    }
+
     @Test(arguments: ["ed25519", "p256", "p384", "p521", "rsa-2048"])
     func signature_throughTheAgent_isVerifiedBySSHKeygen(type: String) throws {
         try generate(type)

@@ -116,9 +116,12 @@ extension UserKeychain {
     fileprivate func answer(to question: AskpassQuestion) throws(KeychainError) -> Data? {
         switch question {
         case .username(let place):
-            let accounts = Swift.Set(try CredentialItems(keychain: self).items(place, nil).map(\.account))
-            guard accounts.count == 1, let account = accounts.first, let account, !account.isEmpty else { return nil }
-            return account.unicodeScalars.contains(where: \.isInvisible) ? nil : Data(account.utf8)
+            // As bytes: accounts that only look the same are several.
+            let accounts = Swift.Set(
+                try CredentialItems(keychain: self).items(place, nil).map { Data(($0.account ?? "").utf8) })
+            guard accounts.count == 1, let account = accounts.first, !account.isEmpty else { return nil }
+            let isHidden = String(decoding: account, as: UTF8.self).unicodeScalars.contains(where: \.isInvisible)
+            return isHidden ? nil : account
         case .password(let place, let accounts):
             for account in accounts {
                 guard var found = try CredentialItems(keychain: self).first(place, username: account) else { continue }

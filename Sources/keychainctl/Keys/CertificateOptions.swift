@@ -82,7 +82,8 @@ struct CertificateOptions: ParsableArguments {
                 .itemNotFound, "No private key with such a certificate. To see all: keychainctl identity list")
         }
         let isOne = found.allSatisfy {
-            $0.certificate.isCopy(of: first.certificate) && $0.key.accessGroup == first.key.accessGroup
+            $0.certificate.isCopy(of: first.certificate)
+                && $0.key.accessGroup.utf8.elementsEqual(first.key.accessGroup.utf8)
         }
         guard isOne else { throw .several(found.count, "identities", "--tag, ") }
         return first

@@ -50,8 +50,12 @@ struct SSHAgentVaultKeys: SSHAgentKeys {
     private func offered() throws(KeychainError) -> [KeychainKeyStore.StoredKey] {
         let found = try store.listedKeys(leavingOutLocked: true)
         if found.locked > 0 { complain(KeychainError.locked.message) }
-        return found.entries.filter { key in
-            !key.requiresAuthentication && (tags.isEmpty || tags.contains { $0 == key.tag })
-        }
+        return found.entries.filter { !$0.requiresAuthentication && isNamed($0) }
+    }
+
+    /// Compares bytes, as the vault does: `==` would also offer a key whose tag only looks the same.
+    private func isNamed(_ key: KeychainKeyStore.StoredKey) -> Bool {
+        guard let own = key.tag else { return tags.isEmpty }
+        return tags.isEmpty || tags.contains { $0.utf8.elementsEqual(own.utf8) }
     }
 }

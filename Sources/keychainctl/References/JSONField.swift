@@ -15,6 +15,7 @@ struct JSONField: Decodable {
     static func bytes(at way: [String], in value: Data) throws(KeychainError) -> Data {
         let decoder = JSONDecoder()
         if let key = Self.way { decoder.userInfo[key] = way }
+        decoder.keyDecodingStrategy = .custom { FieldName(stringValue: $0[$0.count - 1].stringValue).asBytes }
         do {
             return Data(try decoder.decode(JSONField.self, from: value).text.utf8)
         } catch let failure as KeychainError {
@@ -32,7 +33,7 @@ struct JSONField: Decodable {
     private static func text(_ decoder: any Decoder, _ way: ArraySlice<String>) throws -> String {
         guard let name = way.first else { return try scalar(decoder.singleValueContainer()) }
         if let object = ifPossible({ try decoder.container(keyedBy: FieldName.self) }) {
-            let key = FieldName(stringValue: name)
+            let key = FieldName(stringValue: name).asBytes
             guard object.contains(key) else { throw missing }
             return try text(object.superDecoder(forKey: key), way.dropFirst())
         }
@@ -69,4 +70,8 @@ private struct FieldName: CodingKey {
 
     init(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
+
+    /// Its bytes as numbers. To a decoder a composed "é" and a decomposed one are the same name, and it would give the value
+    /// of the other field.
+    var asBytes: FieldName { FieldName(stringValue: "\(Array(stringValue.utf8))") }
 }

@@ -12,6 +12,18 @@ struct ReferencedValues {
     private struct Name: Hashable {
         let place: SecretReference.Place
         let account: String
+
+        /// As bytes: to Swift a composed "é" and a decomposed one are the same text, but items of both names exist.
+        private var parts: [[UInt8]] {
+            switch place {
+            case .service(let service): [service, account].map { Array($0.utf8) }
+            case .server(let server, let port): [server, String(port ?? 0), account].map { Array($0.utf8) }
+            }
+        }
+
+        static func == (one: Name, other: Name) -> Bool { one.parts == other.parts }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(parts) }
     }
 
     init(_ keychain: UserKeychain) { self.keychain = keychain }

@@ -6,8 +6,8 @@ import KeychainKit
 /// Names a value without containing it. Messages do not quote a reference that is not valid: it may be a secret.
 ///
 /// Parts are percent-encoded UTF-8. A part that contains `/`, `?`, `#` or `%` must encode these characters.
-struct SecretReference: Hashable {
-    enum Place: Hashable {
+struct SecretReference {
+    enum Place {
         case service(String)
         case server(String, port: UInt16?)
     }

@@ -56,7 +56,8 @@ struct SwiftPMCredentials {
         _ keychain: UserKeychain, _ logins: [KeychainItem], _ registry: String?
     ) throws(KeychainError) -> [UInt8]? {
         let found = logins.filter { login in
-            let isWanted = registry == nil || login.server?.lowercased() == registry?.lowercased()
+            let server = (login.server ?? "").lowercased()
+            let isWanted = registry.map { $0.lowercased().utf8.elementsEqual(server.utf8) } ?? true
             return login.account == tokenAccount && isWanted
         }
         guard let item = found.first else {
