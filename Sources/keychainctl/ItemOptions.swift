@@ -44,7 +44,7 @@ struct ItemOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The access group. Access groups prevent mistakes; they are not a security boundary.",
-            valueName: "name"))
+            valueName: "name"), transform: AccessGroupName.checked)
     var accessGroup: String?
 
     @Flag(inversion: .prefixedNo, help: "Whether the item is marked for synchronization.")

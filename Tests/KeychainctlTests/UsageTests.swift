@@ -52,6 +52,18 @@ struct UsageTests {
         #expect(run.output.isEmpty)
     }
 
+    /// What is stored there could not be read back.
+    @Test(arguments: [
+        "set -s s -a a --access-group", "move -s s -a a --to-access-group", "delete -s s --all --access-group",
+        "key generate ed25519 --tag t --access-group", "import env /dev/null --access-group",
+        "certificate import /dev/null --access-group", "identity import /dev/null --access-group",
+        "key list --access-group", "certificate list --access-group", "export f --clear-text json --only-group",
+    ])
+    func accessGroup_ofTheKeychainItself_isUsage(line: String) throws {
+        let run = try tool.shell("\"$CTL\" \(line) swift-keychain.sync")
+        #expect(run.status == 64 && run.errors.contains("belong to the keychain itself"), "\(run.everything)")
+    }
+
     @Test(arguments: [
         "set -s s -a a hunter2", "set hunter2", "set -s s -a a -- hunter2", "set -s s -a a --password hunter2",
         "set -s s -a a --password=hunter2", "set -s s -a a --value hunter2", "set -s s -a a -w hunter2",

@@ -59,7 +59,9 @@ extension Keychainctl {
         @Option(help: ArgumentHelp("Read the passphrase of the file from this open descriptor.", valueName: "number"))
         var filePassphraseFd: String?
 
-        @Option(help: ArgumentHelp("Only the items of this access group.", valueName: "name"))
+        @Option(
+            help: ArgumentHelp("Only the items of this access group.", valueName: "name"),
+            transform: AccessGroupName.checked)
         var onlyGroup: String?
 
         @Option(
@@ -81,9 +83,6 @@ extension Keychainctl {
             let ways = [!recipient.isEmpty || recipientsFile != nil, filePassphraseFd != nil, clearText != nil]
             guard ways.count(where: { $0 }) < 2 else {
                 throw ValidationError("Give recipients, a passphrase or --clear-text, not several of these.")
-            }
-            guard onlyGroup != AccessGroups.internalGroup else {
-                throw ValidationError("The items of that group belong to the keychain itself and are not exported.")
             }
             if let fd = filePassphraseFd.flatMap(Descriptors.number), unlock.uses(fd) {
                 throw ValidationError(

@@ -80,7 +80,7 @@ extension Keychainctl {
         @Option(
             help: ArgumentHelp(
                 "The access group. Access groups prevent mistakes; they are not a security boundary.",
-                valueName: "name"))
+                valueName: "name"), transform: AccessGroupName.checked)
         var accessGroup: String?
 
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions

@@ -60,7 +60,9 @@ extension Keychainctl.Key {
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
-        @Option(help: ArgumentHelp("Only the keys of this access group.", valueName: "name"))
+        @Option(
+            help: ArgumentHelp("Only the keys of this access group.", valueName: "name"),
+            transform: AccessGroupName.checked)
         var accessGroup: String?
 
         @Flag(help: "Print JSON, for programs.")

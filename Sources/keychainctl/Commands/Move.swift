@@ -45,7 +45,7 @@ extension Keychainctl {
         @Option(help: ArgumentHelp("The new account.", valueName: "name"))
         var toAccount: String?
 
-        @Option(help: ArgumentHelp("The new access group.", valueName: "name"))
+        @Option(help: ArgumentHelp("The new access group.", valueName: "name"), transform: AccessGroupName.checked)
         var toAccessGroup: String?
 
         func validate() throws {

@@ -10,7 +10,7 @@ struct CertificatePlaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The access group. Access groups prevent mistakes; they are not a security boundary.",
-            valueName: "name"))
+            valueName: "name"), transform: AccessGroupName.checked)
     var accessGroup: String?
 
     @Flag(help: "The items are marked for synchronization.")
@@ -113,7 +113,9 @@ struct IdentityOptions: ParsableArguments {
 
 /// What the lists of certificates and of identities show.
 struct CertificateListOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only the items of this access group.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only the items of this access group.", valueName: "name"),
+        transform: AccessGroupName.checked)
     var accessGroup: String?
 
     @Flag(help: "Print JSON, for programs.")

@@ -16,7 +16,7 @@ struct KeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The access group. Access groups prevent mistakes; they are not a security boundary.",
-            valueName: "name"))
+            valueName: "name"), transform: AccessGroupName.checked)
     var accessGroup: String?
 
     @Flag(help: "The key is marked for synchronization.")
