@@ -14,6 +14,8 @@ final class KeepingOperations: ItemOperations {
     private var known: HistorySettings?
     /// The new place of the item that is deleted next.
     var target: UUID?
+    /// What the item there has.
+    private var targetAttributes = Attributes()
     /// What the user has to know once the transaction is committed.
     private(set) var notes: [String] = []
 
@@ -37,7 +39,7 @@ final class KeepingOperations: ItemOperations {
 
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
         let stored = try items.insert(item, authorization)
-        if command == .move { target = stored.id }
+        if command == .move { (target, targetAttributes) = (stored.id, stored.item.attributes) }
         return stored
     }
 
@@ -63,7 +65,7 @@ final class KeepingOperations: ItemOperations {
     func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         if command == .forget { return try forget(selection) }
         guard command.keeps else { return try items.delete(selection, authorization) }
-        if command == .move { try carryExpiry(selection) }
+        if command == .move { try carryAttributes(selection) }
         let kept = try keepAll(selection)
         let count = try items.delete(selection, authorization)
         if count > kept, try isOn() {
@@ -220,21 +222,24 @@ final class KeepingOperations: ItemOperations {
         return count
     }
 
-    // MARK: - Expiry
+    // MARK: - Moving
 
-    /// KeychainKit makes the moved item, and does not know the attribute.
-    private func carryExpiry(_ selection: Selection) throws(KeychainError) {
+    /// KeychainKit makes the moved item, and knows a part of the attributes.
+    private func carryAttributes(_ selection: Selection) throws(KeychainError) {
         guard let target,
-            let old = try items.select(selection, limit: 1, includingValues: false, authorization).items.first,
-            let date = old.item.attributes[.expiry]
+            let old = try items.select(selection, limit: 1, includingValues: false, authorization).items.first?.item
         else { return }
-        let moved = Selection(itemClass: nil, id: PersistentReference(itemClass: old.item.itemClass, id: target))
+        let missing = old.besidesName.filter { targetAttributes[$0.attribute] != $0.value }
+        guard !missing.isEmpty else { return }
+        let moved = Selection(itemClass: nil, id: PersistentReference(itemClass: old.itemClass, id: target))
         _ = try items.update(moved, authorization) { (stored) throws(KeychainError) in
             var item = stored.item
-            item.attributes[.expiry] = date
+            for (attribute, value) in missing { item.attributes[attribute] = value }
             return item
         }
     }
+
+    // MARK: - Expiry
 
     /// The date was that of the old value.
     private func withoutOldExpiry(_ new: Item, _ old: Item) -> Item {
@@ -253,6 +258,15 @@ extension Item {
         (.label, "label"), (.comment, "comment"), (.itemDescription, "kind"), (.expiry, "expiry"),
     ]
 
+    /// What every write sets.
+    private static let written: [Attribute] = [.digest, .creationDate, .modificationDate]
+
+    /// The attributes that an item of another name can have as well.
+    fileprivate var besidesName: [Attributes.Element] {
+        let name = itemClass.schema.primaryKey.map(\.attribute)
+        return attributes.filter { !name.contains($0.attribute) && !Self.written.contains($0.attribute) }
+    }
+
     /// The parts that differ, in words; `moved` if the name differs.
     fileprivate func differences(to other: Item) -> [String] {
         if PrimaryKey(self) != PrimaryKey(other) { return [KeptVersion.Deed.moved] }
@@ -261,9 +275,7 @@ extension Item {
             if own[attribute] != others[attribute] { words.append(word) }
             (own[attribute], others[attribute]) = (nil, nil)
         }
-        for attribute in [Attribute.digest, .creationDate, .modificationDate] {
-            (own[attribute], others[attribute]) = (nil, nil)
-        }
+        for attribute in Self.written { (own[attribute], others[attribute]) = (nil, nil) }
         if accessControl != other.accessControl { words.append("protection") }
         return own == others ? words : words + ["attributes"]
     }

@@ -22,6 +22,17 @@ struct NamesTests {
         #expect(try tool.listed().count == 1)
     }
 
+    /// Such as the alias and the script code that Apple's programs set.
+    @Test(arguments: ["\"alis\":{\"text\":\"x\"}", "\"scrp\":{\"number\":5}", "\"zzzz\":{\"data\":\"AQID\"}"])
+    func item_thatIsMoved_keepsAttributesOfOtherPrograms(attribute: String) throws {
+        let name = "\"svce\":{\"text\":\"s\"},\"acct\":{\"text\":\"a\"},"
+        try tool.take(ExportedItems.document([ExportedItems.item(name + attribute + ",")]))
+        let run = try tool.run("move", "-s", "s", "--to-account", "new")
+        #expect(run.status == 0, "\(run.errors)")
+        let moved = try tool.exportedLines().first { $0.contains("\"new\"") }
+        #expect(moved?.contains(attribute) == true, "\(moved ?? "none")")
+    }
+
     @Test func item_thatIsMoved_keepsItsAccessibility() throws {
         try tool.store(secret, service: "s", account: "a", "--accessibility", "after-first-unlock")
         try tool.run("rename", "-s", "s", "--to-account", "b")

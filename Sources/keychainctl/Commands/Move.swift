@@ -15,7 +15,7 @@ extension Keychainctl {
                 """,
             discussion: """
                 Exactly one item must match. What no option names stays as it is: the value, the other \
-                parts of the name, label, comment, kind and accessibility. The change is one step: at \
+                parts of the name, label, comment, kind, other attributes and accessibility. The change is one step: at \
                 every moment there is one of the two items. An item that already has the new name is not \
                 replaced, and the exit code is 4.
 
