@@ -10,7 +10,7 @@ enum Startup {
     /// Signals that the caller has ignored, as `nohup` does, of those that are changed here.
     private static let ignored = changed.filter(isIgnored)
     private static let changed = [
-        SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP, SIGSYS, SIGPIPE, SIGXFSZ,
+        SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP, SIGSYS, SIGPIPE, SIGXFSZ, SIGCHLD,
     ]
     private static let coreLimit = currentCoreLimit()
 
@@ -25,6 +25,9 @@ enum Startup {
         signal(SIGPIPE, SIG_DFL)
         // A file that reaches the size limit is reported as an error, and must not kill the tool.
         signal(SIGXFSZ, SIG_IGN)
+        // Some programs start others with SIGCHLD ignored. Then the kernel keeps no exit status, and the tool could not
+        // tell whether an editor or another program that it starts has succeeded.
+        signal(SIGCHLD, SIG_DFL)
     }
 
     /// A process without privileges cannot raise its hard limit again. So a tool that becomes another command only lowers

@@ -63,6 +63,12 @@ struct CopyTests {
         #expect(run.text == "0\ncorrect horsewl-copy \n", "\(run.everything)")
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func value_copiedWithSIGCHLDIgnored_isCopiedWithoutAnError() throws {
+        let run = try onWayland("\(Tool.ignoringSIGCHLD("copy -s example.com --clear-after 0")); echo $?")
+        #expect(run.text == "0\n", "\(run.everything)")
+    }
+
     @Test func value_onWayland_isCleared() throws {
         let run = try onWayland(
             """

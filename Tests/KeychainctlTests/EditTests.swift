@@ -49,6 +49,13 @@ struct EditTests {
         #expect(try tool.listed().first?["modified"] as? String == before)
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func value_thatIsChangedWithSIGCHLDIgnored_isStored() throws {
+        let run = try tool.shellIgnoringSIGCHLD("edit -s example.com", before: "export EDITOR='echo new >'")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try tool.get() == Data("new".utf8))
+    }
+
     @Test func value_thatAnotherProcessChanged_isKept() throws {
         let run = try edit("printf theirs | \"$CTL\" set -s example.com -a alice; printf ours > \"$1\"")
         #expect(run.status == 11, "\(run.errors)")

@@ -19,6 +19,13 @@ extension HelperTests {
         #expect(try text(".gitconfig") == before)
     }
 
+    @Test(.enabled(if: hasGit && Tool.hasPython, "git or python3 is not installed"))
+    func git_installedWithSIGCHLDIgnored_hasTheHelper() throws {
+        let run = try tool.shellIgnoringSIGCHLD("helper install git --yes")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try text(".gitconfig") == "[credential]\n\thelper = \(Tool.executable) git-credential\n")
+    }
+
     @Test(.enabled(if: hasGit, "git is not installed"))
     func git_afterTheProgramMoved_hasOneHelper() throws {
         try Data("[credential]\n\thelper = /old/bin/keychainctl git-credential\n".utf8).write(to: file(".gitconfig"))

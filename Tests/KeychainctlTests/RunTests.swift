@@ -237,6 +237,13 @@ struct RunTests {
         #expect(lines.count == 2 && lines[0] == lines[1], "\(run.everything)")
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func command_startedWithSIGCHLDIgnored_stillIgnoresIt() throws {
+        let run = try tool.shellIgnoringSIGCHLD("run -- grep SigIgn /proc/self/status")
+        let ignored = try #require(run.text.split(separator: "\t").last.flatMap { UInt64($0.dropLast(), radix: 16) })
+        #expect(ignored & 1 << UInt64(SIGCHLD - 1) != 0, "\(run.everything)")
+    }
+
     @Test func command_hasTheLimitsOfTheCaller() throws {
         let run = try tool.shell(
             "cat /proc/self/limits; echo ---; \"$CTL\" run --env X=keychain://example.com/alice -- cat /proc/self/limits"

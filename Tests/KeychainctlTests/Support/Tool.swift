@@ -57,6 +57,20 @@ final class Tool {
         try start("/bin/sh", ["-c", script], input, environment)
     }
 
+    /// Runs the tool as a program starts it that lets the kernel forget its children. Shells do not pass that on.
+    func shellIgnoringSIGCHLD(_ arguments: String, before: String = ":") throws -> Run {
+        try shell("\(before); \(Self.ignoringSIGCHLD(arguments))")
+    }
+
+    /// The same as a command of a script.
+    static func ignoringSIGCHLD(_ arguments: String) -> String {
+        """
+        python3 -c 'import os, signal, sys
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        os.execv(sys.argv[1], sys.argv[1:])' "$CTL" \(arguments)
+        """
+    }
+
     /// Runs a script with a mount table of its own, where it may mount what it likes.
     func shellWithOwnMounts(_ script: String) throws -> Run {
         try start("/usr/bin/env", ["unshare", "-Urm", "/bin/sh", "-ec", script], Data(), environment)
