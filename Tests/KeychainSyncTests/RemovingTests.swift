@@ -32,6 +32,21 @@ struct RemovingTests {
         for machine in [laptop, server] { #expect(try machine.items() == ["last=1"]) }
     }
 
+    @Test func machine_namedTwice_isRemoved() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let member = try await world.replica(desktop).member
+        _ = try await laptop.member.remove([member, member])
+        await #expect(throws: KeychainError.self) { try await desktop.exchange() }
+        #expect(try await !desktop.member.status().isMember)
+    }
+
+    @Test func machine_thatHasRemovedOneNamedTwice_readsItsStateAgain() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let member = try await world.replica(desktop).member
+        _ = try await laptop.member.remove([member, member])
+        #expect(try await names(try world.machine("laptop")) == ["laptop"])
+    }
+
     @Test func removal_whileTheCarrierFails_isRefusedAndNotMade() async throws {
         let (laptop, desktop) = try await world.pair()
         let (view, member) = (try await world.view(laptop), try await world.replica(desktop).member)

@@ -48,6 +48,16 @@ struct RingTests {
         #expect(!log.ring.isActive(card.id))
     }
 
+    @Test func removalOfOneMember_twiceInAnEntry_isRefusedBeforeItIsSigned() throws {
+        var fleet = try Fleet(2)
+        let (removal, tips) = (Removal(member: fleet.ids[1], cuts: [:]), fleet.log.tips)
+        #expect(throws: Refusal.malformed) {
+            _ = try fleet.log.remove(
+                [removal, removal], fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        }
+        #expect(fleet.log.tips == tips)
+    }
+
     /// Attack: replay the addition of a removed member.
     @Test func removedMember_addedAgain_staysRemoved() throws {
         var fleet = try Fleet(3)

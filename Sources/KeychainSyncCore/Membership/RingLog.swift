@@ -244,12 +244,15 @@ package struct RingLog: Sendable {
     }
 
     /// Signs the next entry, and adds it.
+    ///
+    /// - Throws: `malformed` if nobody could read the entry, this machine included.
     package mutating func append(_ action: RingAction, author: MemberID, signer: DeviceKeys) throws(Refusal)
         -> RingEntry
     {
         guard !ring.isReadOnly else { throw .newerFormat }
         let entry = try RingEntry(ring: id, parents: parents(of: author), author: author, action: action)
             .signed(by: signer)
+        _ = try RingEntry(entry.bytes)
         var copy = self
         try copy.accept(entry, entry.hash)
         try copy.update()

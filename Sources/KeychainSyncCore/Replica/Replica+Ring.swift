@@ -7,8 +7,10 @@ import KeychainCrypto
 extension Replica {
     /// Removes members, accepts the segments of them that are here, and makes new keys. A snapshot under these keys
     /// should follow.
+    ///
+    /// - Parameter members: One that is named twice is removed once.
     package mutating func remove(_ members: [MemberID], at now: UInt64) throws(Refusal) -> [Effect] {
-        let removals = members.map { member in
+        let removals = Set(members).sorted().map { member in
             // More do not fit into an entry. The rest is accepted by what this machine has seen.
             let longest = logs.filter { $0.value.tip.author == member }
                 .sorted { ($0.value.tip.counter, $0.key) > ($1.value.tip.counter, $1.key) }
