@@ -87,6 +87,11 @@ struct Machine {
     /// Lets another machine in: it joins while this one exchanges until it has admitted it.
     func admit(_ machine: Machine, at place: CarrierPlace, as role: Role = .device) async throws {
         let code = try await member.invite(name: machine.name, for: .seconds(3600), role: role)
+        try await admit(machine, with: code, at: place)
+    }
+
+    /// - Parameter code: Of an invitation by this machine.
+    func admit(_ machine: Machine, with code: SecretBytes, at place: CarrierPlace) async throws {
         async let joined = machine.member.join(code, at: place, interval: .milliseconds(5))
         let admission = Task {
             try await yieldUntil("A machine that is let in", every: .milliseconds(5)) {

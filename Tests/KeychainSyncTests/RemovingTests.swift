@@ -4,6 +4,8 @@
 import Foundation
 import KeychainCrypto
 import KeychainEngine
+import KeychainVault
+import SecretMemory
 import SyncHostility
 import Testing
 
@@ -128,5 +130,84 @@ struct RemovingTests {
             _ = try await laptop.member.remove([member], isWithoutFetching: true)
         }
         #expect(try await names(laptop) == ["desktop", "laptop"])
+    }
+
+    // MARK: - Open invitations
+
+    /// The machines of the inviter and of one that it has let in, with the code, which admits more.
+    private func fleet(_ inviter: Machine) async throws -> (server: Machine, code: SecretBytes) {
+        let code = try await inviter.member.invite(name: "server", for: .seconds(3600), uses: 3)
+        let server = try world.machine("server")
+        try await inviter.admit(server, with: code, at: world.place)
+        return (server, code)
+    }
+
+    private func open(_ machine: Machine) async throws -> Int { try await machine.member.status().openInvitations }
+
+    @Test func removal_withdrawsTheInvitationsOfItsMachine() async throws {
+        let (laptop, desktop) = try await world.pair()
+        _ = try await laptop.member.invite(name: "tablet", for: .seconds(3600))
+        try await world.remove(desktop, by: laptop)
+        #expect(try await open(laptop) == 0)
+    }
+
+    @Test func removedMachine_withTheCodeOfAnInvitation_findsNone() async throws {
+        let laptop = try await world.founder()
+        let (server, code) = try await fleet(laptop)
+        try await world.remove(server, by: laptop)
+        try server.member.forget()
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await server.member.join(code, at: world.place, wait: .zero)
+        }
+        #expect(error?.reason == .itemNotFound)
+    }
+
+    @Test func machineThatAsksWhileAnotherIsRemoved_isNotLetIn() async throws {
+        let laptop = try await world.founder()
+        let (server, code) = try await fleet(laptop)
+        var joiner = Joiner(code: code, keys: .make())
+        try joiner.received(try await world.content(joiner.objectName, laptop))
+        let (name, bytes) = try #require(try joiner.request())
+        _ = try await world.view(laptop).publishing(name, bytes)
+        try await world.remove(server, by: laptop)
+        #expect(try await names(laptop) == ["laptop"])
+    }
+
+    @Test func invitationOfAnother_byWhichARemovedMachineCame_isWithdrawn() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let (server, _) = try await fleet(desktop)
+        try await laptop.exchange()
+        try await world.remove(server, by: laptop)
+        try await desktop.exchange()
+        #expect(try await open(desktop) == 0)
+    }
+
+    @Test func invitationOfAnother_byWhichARemovedMachineCameUnderFormerKeys_isWithdrawn() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let (server, _) = try await fleet(desktop)
+        try server.vault.rotate()
+        try await server.exchange()
+        try await laptop.exchange()
+        try await world.remove(server, by: laptop)
+        try await desktop.exchange()
+        #expect(try await open(desktop) == 0)
+    }
+
+    @Test func invitation_byWhichNoRemovedMachineCame_staysOpenOnAnother() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let server = try await world.join("server", by: laptop)
+        _ = try await desktop.member.invite(name: "web", for: .seconds(3600), uses: 3)
+        try await world.remove(server, by: laptop)
+        try await desktop.exchange()
+        #expect(try await open(desktop) == 1)
+    }
+
+    @Test func invitation_ofAMachineThatReplacesItsKeys_staysOpen() async throws {
+        let laptop = try await world.founder()
+        let (server, _) = try await fleet(laptop)
+        try server.vault.rotate()
+        try await server.exchange()
+        try await laptop.exchange()
+        #expect(try await open(laptop) == 1)
     }
 }

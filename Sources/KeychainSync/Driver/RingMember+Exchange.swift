@@ -90,9 +90,12 @@ extension RingMember {
         try await exchange(timeout: timeout, tidying: false, progress)
     }
 
-    /// - Parameter tidying: Whether this machine writes a required snapshot even if it is the turn of another machine.
+    /// - Parameters:
+    ///   - tidying: Whether this machine writes a required snapshot even if it is the turn of another machine.
+    ///   - isLettingIn: Whether machines that ask are let in.
     func exchange(
-        timeout: Duration = .seconds(30), tidying: Bool, _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
+        timeout: Duration = .seconds(30), tidying: Bool, lettingIn isLettingIn: Bool = true,
+        _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
         let (lock, present) = try await blocking { [self] () throws(KeychainError) -> (SyncLock, RingState?) in
             guard try vault.isInRing else { throw .notInRing }
@@ -104,7 +107,7 @@ extension RingMember {
         let state = if let present { present } else { try await take(&report) { _, _ in [] }.state }
         guard !state.isPaused else { throw .pausedSync }
         do throws(KeychainError) {
-            try await exchange(state, tidying: tidying, &report, progress)
+            try await exchange(state, tidying: tidying, lettingIn: isLettingIn, &report, progress)
         } catch {
             await storeFailure(error)
             throw error
@@ -113,11 +116,12 @@ extension RingMember {
     }
 
     private func exchange(
-        _ state: RingState, tidying: Bool, _ report: inout ExchangeReport,
+        _ state: RingState, tidying: Bool, lettingIn isLettingIn: Bool, _ report: inout ExchangeReport,
         _ progress: @Sendable (ExchangeReport) -> Void
     ) async throws(KeychainError) {
         let carrier = try carrier(of: state)
         var fetched = try await fetchAll(carrier, sealing: !tidying, &report, progress)
+        if !isLettingIn { fetched.state.invitations = [:] }
         guard fetched.state.isMember else { throw .noMember(fetched.state.replica) }
         if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
         unstoredFailure.withLock { $0 = nil }

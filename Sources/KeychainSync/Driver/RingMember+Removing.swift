@@ -11,6 +11,8 @@ extension RingMember {
     ///
     /// Nobody takes what a removed machine has published and this one has not fetched. So this machine exchanges first.
     ///
+    /// The removed machines may know the codes of this machine's open invitations, so these are withdrawn.
+    ///
     /// - Parameter isWithoutFetching: Whether the machines are also removed if this machine cannot exchange first.
     /// - Throws: If nothing could be fetched, nobody was removed, and the error says so. If the removal could not be published, it is
     ///   made, and the error says so.
@@ -23,6 +25,7 @@ extension RingMember {
             let replica = state.replica
             guard replica.ring.mayWrite(replica.member) else { throw Refusal.notAMember }
             guard members.allSatisfy(replica.ring.isActive) else { throw KeychainError.noLongerMembers }
+            state.withdrawInvitations { _ in true }
             return try state.replica.remove(members, at: now)
         }
         do throws(KeychainError) {
@@ -42,7 +45,8 @@ extension RingMember {
 
     private func exchangeBeforeRemoval(isOptional: Bool) async throws(KeychainError) -> ExchangeReport {
         do throws(KeychainError) {
-            return try await exchange()
+            // Who asks now may be one that is to be removed, and has a code.
+            return try await exchange(tidying: false, lettingIn: false)
         } catch {
             // Everything was fetched. What is to be decided may be who is removed.
             if error == .undecidedRing { return ExchangeReport() }
@@ -50,6 +54,13 @@ extension RingMember {
             guard isOptional else { throw .notRemoved(error) }
             return ExchangeReport()
         }
+    }
+}
+
+extension RingState {
+    /// Withdraws invitations whose codes a removed machine may know.
+    mutating func withdrawInvitations(where isMeant: (Invitation) -> Bool) {
+        for (id, invitation) in invitations where isMeant(invitation) { invitations[id]?.withdraw() }
     }
 }
 

@@ -27,7 +27,7 @@ private struct RoundEnd: Sendable {
 /// What the carrier has, and the ring after all of it.
 struct FetchedRing {
     let listing: Listing
-    let state: RingState
+    var state: RingState
     /// What was published since the last step. The core has not been told of it.
     var outcomes: [(ObjectName, Publication)] = []
     var isSealed = false

@@ -79,6 +79,8 @@ package final class RingMember: Sendable {
             } catch {
                 throw KeychainError(exchange: error)
             }
+            let log = new.replica.log
+            new.withdrawInvitations { $0.isKnownToRemoved(log) }
             var changes: [ItemChange] = []
             for case .changed(let some) in effects { changes += some }
             try items.apply(changes, new.replica, before: before, isRetrying: isRetrying)

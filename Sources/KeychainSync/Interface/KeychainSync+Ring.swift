@@ -107,6 +107,8 @@ extension KeychainSync {
     ///
     /// This machine exchanges first: what the removed machine has sent, and this one has not fetched by then, is lost.
     ///
+    /// The open invitations of this machine are withdrawn, because the removed one may know their codes.
+    ///
     /// - Parameters:
     ///   - machine: The ``SyncStatus/Machine/id`` of another machine.
     ///   - withoutFetching: Whether the machine is also removed if this one cannot exchange first.

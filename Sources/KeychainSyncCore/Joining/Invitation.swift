@@ -75,6 +75,12 @@ package struct Invitation: Sendable {
     /// Lets a machine in that waits, when it is answered next.
     package mutating func approve(_ member: MemberID) { approved.insert(member) }
 
+    /// Admits no more machines. The next exchange removes it.
+    package mutating func withdraw() { usesLeft = 0 }
+
+    /// Whether a machine that it has let in was removed, which still has the code.
+    package func isKnownToRemoved(_ log: RingLog) -> Bool { log.hasRemoved(anyOf: admitted) }
+
     /// The object on the carrier: the ring, and the entries that the joiner must find in its log.
     package func offer(_ log: RingLog) -> Data {
         InvitationOffer(ring: log.id, tips: log.tips, nonce: nonce).bytes(authenticatedBy: keys.inviter)

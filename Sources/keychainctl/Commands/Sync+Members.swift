@@ -91,6 +91,8 @@ extension Keychainctl.Sync {
                 With --without-fetching the machine is removed all the same, and what it has sent and this \
                 machine has not fetched is lost.
 
+                The open invitations of this machine are withdrawn: the removed one may know their codes.
+
                 EXAMPLES
                   keychainctl sync remove old-laptop
                 """)
@@ -105,15 +107,19 @@ extension Keychainctl.Sync {
             let vault = try UserKeychain.existingVault()
             try confirmation.ask("These machines will be removed from the ring: \(names.joined(separator: ", ")).")
             let (names, withoutFetching) = (names, withoutFetching)
-            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
+            let (report, invitations) = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    let member = RingMember.ofTool(vault)
-                    let others = try await member.status().members.filter { !$0.isThisMachine }
-                    return try await member.remove(
+                    let (member, status) = (RingMember.ofTool(vault), try await RingMember.ofTool(vault).status())
+                    let others = status.members.filter { !$0.isThisMachine }
+                    let report = try await member.remove(
                         try Keychainctl.Sync.chosen(names, among: others), isWithoutFetching: withoutFetching)
+                    return (report, status.openInvitations)
                 }
             }
             SyncWords.show(report)
+            if invitations > 0 {
+                Output.note("Open invitations withdrawn: \(invitations). To make another one: keychainctl sync invite")
+            }
         }
     }
 
