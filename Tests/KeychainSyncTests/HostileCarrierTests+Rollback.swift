@@ -35,6 +35,12 @@ extension HostileCarrierTests {
         #expect(try server.items() == ["0=1", "1=1", "2=1", "a=1", "d=1"])
     }
 
+    @Test func machine_thatRepairsItself_isNotCalledRolledBack() async throws {
+        let (laptop, desktop) = try await world.synced()
+        _ = try await laptop.member.repair()
+        #expect(try await desktop.exchange().findings.isEmpty)
+    }
+
     @Test func log_rolledBackAlone_isNoticed() async throws {
         let (laptop, desktop) = try await world.synced()
         for value in ["2", "3"] {

@@ -184,9 +184,9 @@ extension Replica {
         for (_, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) where isReplaced(snapshot, in: listing) {
             names += snapshot.names
         }
-        for case .head(member, let number) in listing.names where number + 1 < lastHead.number {
-            names.append(.head(member, number))
-        }
+        // After a restoration the next number is far away, and until there is such a head the last ones are the former ones.
+        let heads = listing.names.compactMap { if case .head(member, let number) = $0 { number } else { nil } }
+        names += heads.filter { $0 <= lastHead.number }.sorted().dropLast(2).map { .head(member, $0) }
         names = names.filter(listing.names.contains)
         return names.isEmpty ? [] : [.remove(names)]
     }
