@@ -124,6 +124,36 @@ struct ReaderTests {
         #expect(try server.items() == ["a=1", "b=2"])
     }
 
+    // MARK: - New keys of its vault
+
+    /// A reader whose vault has new keys, and what is written since.
+    private func fleetWithNewKeys() async throws -> Machine {
+        let (laptop, server) = try await fleet()
+        try server.vault.rotate()
+        try laptop.add("b", "2")
+        try await laptop.exchange()
+        return server
+    }
+
+    @Test func readerWithNewKeysOfItsVault_receives() async throws {
+        let server = try await fleetWithNewKeys()
+        _ = try? await server.exchange()
+        #expect(try server.items() == ["a=1", "b=2"])
+    }
+
+    @Test func readerWithNewKeysOfItsVault_saysThatItHasToJoinAgain() async throws {
+        let server = try await fleetWithNewKeys()
+        let error = await #expect(throws: KeychainError.self) { try await server.exchange() }
+        #expect(error?.reason == .missingEntitlement && error?.message.contains("sync join") == true)
+    }
+
+    @Test func readerWithNewKeysOfItsVault_showsItsStatus() async throws {
+        let server = try await fleetWithNewKeys()
+        #expect(try await server.member.status().isMember)
+    }
+
+    // MARK: - What a program sees
+
     @Test func roles_areInTheStatus() async throws {
         let (laptop, server) = try await fleet()
         for machine in [laptop, server] {

@@ -143,6 +143,7 @@ extension RingMember {
     ) async throws(KeychainError) {
         // A machine that is let in takes the ring as this one shows it. So nobody is, either.
         try fetched.state.checkDecided()
+        try fetched.state.checkKeys()
         if !fetched.isSealed || !fetched.state.invitations.isEmpty {
             _ = try await note(fetched.outcomes, [], carrier, &report)
             fetched.outcomes = []

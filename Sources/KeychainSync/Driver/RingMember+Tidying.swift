@@ -45,6 +45,7 @@ extension RingState {
     /// Seals what was collected, but nothing with keys that are about to be replaced, and nothing for a machine that may be stolen.
     mutating func seal(at now: UInt64) throws -> [Effect] {
         try checkDecided()
+        try checkKeys()
         guard mayWrite else { return [] }
         guard isRenewalPostponed else { return try replica.seal(at: now) }
         guard !hasUnsent else { throw Refusal.noKey }

@@ -172,12 +172,19 @@ extension RingState {
         kept.keep(lost, at: now)
     }
 
+    /// - Throws: `missingEntitlement` while this machine has keys in the ring that an older copy of its vault has too.
+    func checkKeys() throws(KeychainError) {
+        if isReaderWithFormerKeys { throw .readerWithFormerKeys }
+    }
+
     /// A vault gets new keys so that an older copy of it opens nothing that is stored later. The copy also holds this machine's keys in
     /// the ring, so these are replaced before anything else is sent.
     ///
     /// Without the newest key of the ring this has to wait: the key may come in this step, or in a later one. Nothing is sealed until then.
+    ///
+    /// A reader may add no member, not even itself under other keys. It goes on receiving, and says what to do.
     fileprivate mutating func noticeNewKeys(_ generation: UInt32, at now: UInt64) throws(KeychainError) -> [Effect] {
-        isRenewalPostponed = false
+        (isRenewalPostponed, isReaderWithFormerKeys) = (false, false)
         guard keyGeneration != generation, replica.ring.isActive(replica.member) else { return [] }
         do {
             let effects = keyGeneration == 0 ? [] : try replica.renewIdentity(at: now)
@@ -187,7 +194,9 @@ extension RingState {
             keyGeneration = generation
             return effects
         } catch Refusal.notAMember {
-            throw .cannotRenew
+            guard !mayWrite else { throw .cannotRenew }
+            isReaderWithFormerKeys = true
+            return []
         } catch Refusal.noKey {
             isRenewalPostponed = true
             return []
@@ -206,6 +215,12 @@ extension KeychainError {
         .missingEntitlement,
         "The vault has new keys, and this machine may not replace its own in the ring by itself. Nothing is sent until it joins again: "
             + "keychainctl sync leave; then: keychainctl sync join")
+    fileprivate static let readerWithFormerKeys = KeychainError(
+        .missingEntitlement,
+        "The vault has new keys, and a machine that only reads cannot replace its own in the ring. It still receives, and an older copy of "
+            + "the vault does too. To get new keys, run here: keychainctl sync leave; then: keychainctl sync join. Items that are here "
+            + "then count as changed here: delete them, and the ring brings its own. Then remove the former machine on another one: "
+            + "keychainctl sync remove")
     package static let alreadyInRing = KeychainError(
         .invalidParameter,
         "This vault is in a ring already. To exchange items with it, run: keychainctl sync now. To enter another ring, first run: "

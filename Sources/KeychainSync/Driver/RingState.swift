@@ -33,6 +33,8 @@ struct RingState {
     var keyGeneration: UInt32 = 0
     /// Whether the vault has new keys, and this machine's keys in the ring cannot be replaced yet. Each step finds out again.
     var isRenewalPostponed = false
+    /// Whether the vault has new keys, and this machine only reads: it may not replace its own in the ring. Each step finds out again.
+    var isReaderWithFormerKeys = false
     /// Drawn again with each change of the stored state, so that a process notices those of another one. A number that is counted
     /// could be the same again after the vault was restored. The sealed notices follow it: a version that does not know them takes all
     /// of it for the number.
