@@ -66,11 +66,12 @@ enum Wrapper: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    private func valetOver(_ vault: Vault) -> Valet {
-        .valet(with: Identifier(nonEmpty: "app")!, accessibility: .whenUnlocked).using(vault)
+    private func valetOver(_ vault: Vault) throws -> Valet {
+        guard let identifier = Identifier(nonEmpty: "app") else { throw CocoaError(.featureUnsupported) }
+        return .valet(with: identifier, accessibility: .whenUnlocked).using(vault)
     }
 
-    private func client(_ vault: Vault) -> KeychainClient { .live(valet: valetOver(vault)) }
+    private func client(_ vault: Vault) throws -> KeychainClient { .live(valet: try valetOver(vault)) }
 }
 
 private func isNotFound(_ error: any Error) -> Bool { (error as NSError).code == Int(errSecItemNotFound) }
@@ -104,7 +105,7 @@ struct HurriedProcess: Codable, Sendable {
         let patient = try Self.vault(in: folder, writerTimeout: .seconds(600))
         let hurried = try times.map { try Self.vault(in: folder, writerTimeout: $0) }
         for operation in 0..<Self.operations {
-            let (key, index) = (wrapper.keys.randomElement()!, operation % times.count)
+            let (key, index) = (wrapper.keys[Int.random(in: 0..<wrapper.keys.count)], operation % times.count)
             switch haste {
             case .timeout: await change(key, operation, in: hurried[index])
             case .cancellation:
