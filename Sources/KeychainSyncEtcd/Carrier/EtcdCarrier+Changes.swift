@@ -98,7 +98,8 @@
         private(set) var heard = ContinuousClock.now
         /// Whether this connection has brought anything.
         private(set) var hasBegun = false
-        private var isHinting = true
+        /// Whether the last watch that begins is a hint, of this connection or of one after it.
+        private var owesHint = true
         /// Watches of this connection that have begun.
         private var begun = 0
         /// Of objects; each is a watch.
@@ -114,9 +115,10 @@
 
         /// - Parameter isHinting: Whether it is a hint that the last watch begins. It is none if the last connection was only silent.
         ///   Otherwise there may be changes without an event: those before a watch that has no `next`, also after the first one began;
-        ///   and after etcd was restored, those by which its counter has passed `next`.
+        ///   and after etcd was restored, those by which its counter has passed `next`. A hint of the last connection that never came,
+        ///   because it was silent before all its watches began, comes with this one.
         mutating func begin(isHinting: Bool) {
-            (heard, hasBegun, begun, self.isHinting) = (.now, false, 0, isHinting)
+            (heard, hasBegun, begun, owesHint) = (.now, false, 0, owesHint || isHinting)
         }
 
         mutating func take(_ line: WatchLine) -> Step {
@@ -136,7 +138,9 @@
                     self.next = nil
                     return Step(isHint: true, isAgain: true)
                 }
-                return Step(isHint: isHinting && begun == Self.kinds.count, goesOn: true)
+                let isHint = owesHint && begun == Self.kinds.count
+                if isHint { owesHint = false }
+                return Step(isHint: isHint, goesOn: true)
             }
             guard let events = result.events, !events.isEmpty else { return Step(goesOn: true) }
             if let known = next { next = max(known, revision + 1) }

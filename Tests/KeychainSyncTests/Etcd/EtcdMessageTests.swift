@@ -178,6 +178,18 @@ struct EtcdMessageTests {
             #expect(test.progress.next == 8)
         }
 
+        /// A machine may be too busy to read what has come. Before the first hint, a program has listed nothing.
+        @Test(arguments: 0..<WatchProgress.kinds.count)
+        func connectionThatIsSilentBeforeAllWatchesBegin_owesItsHintToTheNextOne(_ begun: Int) throws {
+            var test = self
+            for index in 0..<begun {
+                _ = try test.take(
+                    #"{"result":{"header":{"revision":"7"},"watch_id":"\#(index + 1)","created":true}}"#)
+            }
+            test.progress.begin(isHinting: false)
+            #expect(try test.begin(at: 7).map(\.isHint) == [false, false, false, false, false, true])
+        }
+
         @Test func event_isAHintAndIsNotAskedForAgain() throws {
             var test = self
             try test.begin(at: 7)
