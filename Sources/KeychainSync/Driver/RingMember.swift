@@ -194,7 +194,6 @@ extension RingState {
             keyGeneration = generation
             return effects
         } catch Refusal.notAMember {
-            guard !mayWrite else { throw .cannotRenew }
             isReaderWithFormerKeys = true
             return []
         } catch Refusal.noKey {
@@ -211,10 +210,6 @@ extension KeychainError {
         .unavailable,
         "This vault is not in a ring. To found one, run: keychainctl sync init. To join the ring of another machine, run: "
             + "keychainctl sync join")
-    fileprivate static let cannotRenew = KeychainError(
-        .missingEntitlement,
-        "The vault has new keys, and this machine may not replace its own in the ring by itself. Nothing is sent until it joins again: "
-            + "keychainctl sync leave; then: keychainctl sync join")
     fileprivate static let readerWithFormerKeys = KeychainError(
         .missingEntitlement,
         "The vault has new keys, and a machine that only reads cannot replace its own in the ring. It still receives, and an older copy of "
