@@ -58,6 +58,7 @@ struct UsageTests {
         "key generate ed25519 --tag t --access-group", "import env /dev/null --access-group",
         "certificate import /dev/null --access-group", "identity import /dev/null --access-group",
         "key list --access-group", "certificate list --access-group", "export f --clear-text json --only-group",
+        "sync init --folder f --access-group",
     ])
     func accessGroup_ofTheKeychainItself_isUsage(line: String) throws {
         let run = try tool.shell("\"$CTL\" \(line) swift-keychain.sync")

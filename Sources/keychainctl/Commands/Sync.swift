@@ -63,7 +63,8 @@ extension Keychainctl.Sync {
         @Option(
             name: .customLong("access-group"), parsing: .singleValue,
             help: ArgumentHelp(
-                "Share only items of this access group. Can be repeated; default: all groups.", valueName: "group"))
+                "Share only items of this access group. Can be repeated; default: all groups.", valueName: "group"),
+            transform: AccessGroupName.checked)
         var groups: [String] = []
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
