@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainKit
+import KeychainVault
 import SecretMemory
 
 /// The command and the environment, as a unit has them.
@@ -19,6 +20,8 @@ struct UnitStart {
 
     static func ofThisProgram() throws(KeychainError) -> UnitStart {
         let environment = ProcessEnvironment.current
+        // A path that no command accepts would stay unnoticed until the unit starts.
+        _ = try VaultLocation.fromEnvironment(environment)
         let variables = passedOn.compactMap { name in
             environment.value(name).map { "Environment=\(UnitText.quoted("\(name)=\($0)"))\n" }
         }

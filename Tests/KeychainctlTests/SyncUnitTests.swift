@@ -27,6 +27,13 @@ struct SyncUnitTests {
         #expect(run.text.contains("Environment=\"\(name)=\(tool.home.path)/other\"\n"), "\(run.everything)")
     }
 
+    @Test(arguments: ["KEYCHAIN_VAULT", "KEYCHAIN_DEVICE_KEY"])
+    func unit_ofAVaultWhosePathIsRelative_isRefused(name: String) throws {
+        let run = try tool.shell("\(name)=other \"$CTL\" sync install-unit --print")
+        #expect(
+            run.status != 0 && run.text.isEmpty && run.errors.contains("'other' is not usable"), "\(run.everything)")
+    }
+
     @Test func unit_whateverTheUmask_isChangedByNobodyElse() throws {
         let run = try tool.shell(
             "umask 0; \"$CTL\" sync install-unit 2> log; cd .config; stat -c %a . systemd systemd/user systemd/user/*")
