@@ -300,6 +300,24 @@ struct RingMemberTests {
         }
     }
 
+    /// Also of a vault that is created only then.
+    @Test(arguments: [true, false])
+    func folderThatContainsTheVaultOrItsKey_isNotShared(_ exists: Bool) async throws {
+        let (apart, vaults) = (folder.path + "/keys", folder.path + "/vaults")
+        for path in [apart, vaults] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+        let location = try VaultLocation(folder: vaults + "/laptop", deviceKeyFile: apart + "/device.key")
+        let laptop = Machine("laptop", Vault(location, VaultSettings()), kinds: [])
+        if exists { try laptop.add("a", "1") }
+        for path in [apart, vaults, folder.path, "/"] {
+            let error = await #expect(throws: KeychainError.self) {
+                _ = try await laptop.member.found(name: "laptop", at: .folder(path))
+            }
+            #expect(error?.reason == .unsafeLocation)
+        }
+    }
+
     @Test func vaultWithoutARing_saysSo() async throws {
         let error = await #expect(throws: KeychainError.self) { _ = try await machine("alone").member.exchange() }
         #expect(error?.reason == .unavailable)

@@ -15,11 +15,11 @@ extension RingMember {
         do { return try kind.carrier(of: ring, at: place) } catch { throw KeychainError(failure: error) }
     }
 
-    /// Checks that the place can be used, and that it does not contain the vault, before anything depends on it.
+    /// Checks that the place can be used, and is apart from the vault, before anything depends on it.
     ///
     /// - Returns: The rings that have objects there.
     func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
-        if place.scheme == FolderKind().scheme, vault.contains(place.address) { throw .folderOfVault(place.address) }
+        if place.scheme == FolderKind().scheme, vault.overlaps(place.address) { throw .folderOfVault(place.address) }
         let kind = try kind(of: place)
         do { return try await kind.rings(at: place) } catch { throw KeychainError(failure: error) }
     }
@@ -53,7 +53,8 @@ extension KeychainError {
     fileprivate static func folderOfVault(_ path: String) -> KeychainError {
         KeychainError(
             .unsafeLocation,
-            "'\(path)' is the vault's folder, or is inside it, so the tool that shares it would share the vault too. Use another folder."
+            "'\(path)' contains the vault or its device key, or is inside the vault's folder, so the tool that shares it would share "
+                + "these too. Use another folder."
         )
     }
 }

@@ -10,12 +10,19 @@ extension Vault {
         get throws(KeychainError) { try openSession()?.isInRing ?? false }
     }
 
-    /// Whether a path leads into the vault's folder, including through links.
-    package func contains(_ path: String) -> Bool {
-        guard let folder = FileSafety.resolved(location.folder), let path = FileSafety.resolved(path) else {
-            return false
+    /// Whether something that copies a folder to other machines would copy the vault or the device key, or the vault's folder contains
+    /// it, including through links.
+    package func overlaps(_ folder: String) -> Bool {
+        guard let folder = FileSafety.resolved(folder) else { return false }
+        func isIn(_ path: String, _ folder: String) -> Bool {
+            (path + "/").utf8.starts(with: (folder == "/" ? folder : folder + "/").utf8)
         }
-        return (path + "/").utf8.starts(with: (folder + "/").utf8)
+        // What does not exist yet is created there.
+        let (own, key) = (
+            FileSafety.resolved(location.folder) ?? location.folder,
+            FileSafety.resolved(location.deviceKeyFile) ?? location.deviceKeyFile
+        )
+        return isIn(folder, own) || isIn(own, folder) || isIn(key, folder)
     }
 
     /// What was changed and the ring has not taken up; `nil` if there is nothing. Takes no lock, and needs no key.

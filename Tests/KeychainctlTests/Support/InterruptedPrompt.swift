@@ -82,7 +82,7 @@ struct InterruptedPrompt: Sendable, CustomTestStringConvertible {
         (":", "export made --clear-text csv"), ("echo machine a login b password c > netrc", "import netrc netrc"),
         (clear, "import-archive given --yes --replace"), (":", "protect add device-key"),
         (":", "protect change recovery-key"), (":", "key generate p256 --tag t"), (":", "key list"),
-        (":", "sync init --folder . --name laptop"), (backup, "restore copy --yes --recovery-key"),
+        ("mkdir shared", "sync init --folder shared --name laptop"), (backup, "restore copy --yes --recovery-key"),
         (":", "security find-generic-password -s example.com -w"),
         (":", "security delete-generic-password -s example.com"),
     ].map { Self(vault: .locked, before: $0, command: $1, question: "Recovery key of the keychain: ") }
