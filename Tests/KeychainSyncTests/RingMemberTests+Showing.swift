@@ -290,6 +290,24 @@ extension RingMemberTests {
         }
     }
 
+    /// Both get new keys before they hear of each other: those of the ring that one of them makes are for the former keys of the other.
+    @Test func newKeysOfTwoMachines_madeWithoutEachOther_holdNothingBack() async throws {
+        let (laptop, desktop) = try await pair()
+        for machine in [laptop, desktop] { try machine.vault.rotate() }
+        try laptop.add("a", "1")
+        for machine in [laptop, desktop, laptop, desktop] { try await machine.exchange() }
+        #expect(try desktop.items() == ["a=1"])
+    }
+
+    /// The laptop may be lost before it exchanges again.
+    @Test func keysOfTheRing_forTheFormerKeysOfAMachine_areTakenByItsNewOnes() async throws {
+        let (laptop, desktop) = try await pair()
+        for machine in [laptop, desktop] { try machine.vault.rotate() }
+        try laptop.add("a", "1")
+        for machine in [laptop, desktop] { try await machine.exchange() }
+        #expect(try desktop.items() == ["a=1"])
+    }
+
     @Test func vaultRestoredFromBeforeNewKeys_isToldToJoinAgainAndKeepsItsItems() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")

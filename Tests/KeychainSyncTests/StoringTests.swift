@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainCrypto
+import SecretMemory
 import Testing
 
 @testable import KeychainSyncCore
@@ -130,6 +131,26 @@ struct StoringTests {
         #expect(copy.member == replica.member)
         for record in copy.items.records { #expect(try copy.open(record) == replica.open(record)) }
         #expect(throws: Refusal.malformed) { try StoredKeys(bytes.bytes.dropLast()) }
-        #expect(throws: Refusal.newerFormat) { try StoredKeys([2] + bytes.bytes.dropFirst()) }
+        #expect(throws: Refusal.newerFormat) { try StoredKeys([3] + bytes.bytes.dropFirst()) }
+    }
+
+    /// As many as are kept, and no more.
+    @Test func formerKeys_storedAndLoaded_areThere() throws {
+        var replica = try world().machines[2]
+        var members: [MemberID] = []
+        for time in 1...UInt64(Bounds.formerKeys + 1) {
+            members.append(replica.member)
+            _ = try replica.renewIdentity(at: time)
+        }
+        var bytes = StoredKeys(device: replica.keys, former: replica.former, keyring: replica.keyring).bytes()
+        defer { bytes.wipe() }
+        let keys = try StoredKeys(bytes.bytes)
+        #expect(keys.former.map(\.member) == members.suffix(Bounds.formerKeys))
+        for (read, former) in zip(keys.former, replica.former) {
+            #expect(read.wrapping.withUnsafeBytes(Array.init) == former.wrapping.withUnsafeBytes(Array.init))
+        }
+        for count in [1, 48 * Bounds.formerKeys] {
+            #expect(throws: Refusal.self) { try StoredKeys(Array(bytes.bytes.prefix(1 + 32 * 4 + count))) }
+        }
     }
 }

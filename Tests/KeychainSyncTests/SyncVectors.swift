@@ -134,7 +134,7 @@ struct SyncVector {
 
     private func wrap() throws -> [String: String] {
         let wrap = try KeyWrap(Data(try bytes("object")))
-        let (root, secret) = try wrap.open(with: try device())
+        let (root, secret) = try wrap.open(with: try device().wrapping)
         let author = DeviceKeys(signing: try self.secret("authorSigning"), wrapping: try self.secret("authorWrapping"))
         try wrap.check(by: author.publicKeys())
         return ["root": root.hex, "secret": secret.hex, "recipient": wrap.recipient.hex, "author": wrap.author.hex]

@@ -211,7 +211,8 @@ package struct ConfirmedSimulation {
 
     private func reloaded(_ replica: Replica) throws -> Replica {
         let stored = replica.changes(since: nil).written
-        let copy = try Replica(stored: stored, keys: replica.keys, keyring: replica.keyring, keys)
+        let copy = try Replica(
+            stored: stored, keys: replica.keys, former: replica.former, keyring: replica.keyring, keys)
         guard copy.changes(since: nil).written == stored else { throw Violation(description: "what is loaded differs") }
         return copy
     }

@@ -175,7 +175,8 @@ package struct Simulation {
     private mutating func reloaded(_ replica: Replica) throws -> Replica {
         counts.add("reloads")
         let stored = replica.changes(since: nil).written
-        let copy = try Replica(stored: stored, keys: replica.keys, keyring: replica.keyring, keys)
+        let copy = try Replica(
+            stored: stored, keys: replica.keys, former: replica.former, keyring: replica.keyring, keys)
         guard copy.changes(since: nil).written == stored else { throw Violation(description: "what is loaded differs") }
         return copy
     }

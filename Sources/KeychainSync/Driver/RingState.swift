@@ -45,7 +45,7 @@ struct RingState {
     /// Whether changes were collected and not sealed.
     var hasUnsent: Bool { !replica.outbox.isEmpty }
 
-    var keys: StoredKeys { StoredKeys(device: replica.keys, keyring: replica.keyring) }
+    var keys: StoredKeys { StoredKeys(device: replica.keys, former: replica.former, keyring: replica.keyring) }
 }
 
 extension RingState {
@@ -98,7 +98,7 @@ extension RingState {
     private init(_ parts: [Data: Data], _ keys: StoredKeys, _ generation: Data) throws {
         var stored: [PartName: Data] = [:]
         for (name, bytes) in parts where name.first.map({ $0 < 0x40 }) ?? true { stored[try PartName(name)] = bytes }
-        replica = try Replica(stored: stored, keys: keys.device, keyring: keys.keyring)
+        replica = try Replica(stored: stored, keys: keys.device, former: keys.former, keyring: keys.keyring)
         guard let settings = parts[Name.settings], settings.count >= 25,
             let place = CarrierPlace(stored: String(decoding: settings.dropFirst(25), as: UTF8.self))
         else { throw Refusal.malformed }

@@ -43,6 +43,8 @@ package enum Bounds {
     package static let item = 16 << 20
     /// Parts of a snapshot.
     package static let parts = 4_096
+    /// Former keys of this machine that are kept. More than a few are used only if the others were away all the time.
+    package static let formerKeys = 16
     /// Bytes of a member's name, and of an access group's.
     package static let name = 128
     /// Access groups that a founder can choose. What is read may have as many as fit into an entry.

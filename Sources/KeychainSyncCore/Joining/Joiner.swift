@@ -47,7 +47,7 @@ package struct OpenedRing: Sendable {
         _ ring: RingID, _ tips: [EntryHash], _ keys: DeviceKeys, _ member: MemberID, _ wraps: [KeyWrap],
         _ entries: [Data], first: KeyWrap
     ) throws(Refusal) {
-        let ringKeys = RingKeys(secret: try first.open(with: keys).ringSecret, ring: ring)
+        let ringKeys = RingKeys(secret: try first.open(with: keys.wrapping).ringSecret, ring: ring)
         // Entries that the ring key does not open are not of this ring.
         let opened = entries.prefix(Bounds.entries).compactMap { try? RingEntry.open($0, with: ringKeys) }
         guard let founding = opened.first(where: { $0.hash == ring }) else { throw .noKey }

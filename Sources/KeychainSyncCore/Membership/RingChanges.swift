@@ -83,12 +83,19 @@ extension RingLog {
     package func keys(from wrap: KeyWrap, for keys: DeviceKeys, _ ringKeys: RingKeys) throws(Refusal)
         -> (EpochKeys, root: SecretBytes)
     {
-        guard wrap.ring == id else { throw .wrongRing }
         guard wrap.recipient == (try keys.publicKeys().member) else { throw .wrongName }
+        return try self.keys(from: wrap, with: keys.wrapping, ringKeys)
+    }
+
+    /// - Parameter wrapping: The recipient's key.
+    func keys(from wrap: KeyWrap, with wrapping: SecretBytes, _ ringKeys: RingKeys) throws(Refusal)
+        -> (EpochKeys, root: SecretBytes)
+    {
+        guard wrap.ring == id else { throw .wrongRing }
         guard let start = ring.epochs[wrap.epoch] else { throw .contradiction }
         guard let author = ring.members[wrap.author]?.card, author.role != .reader else { throw .notAMember }
         try wrap.check(by: author.keys)
-        let (root, secret) = try wrap.open(with: keys)
+        let (root, secret) = try wrap.open(with: wrapping)
         let isOurs = secret.withUnsafeBytes { secret in
             ringKeys.secret.withUnsafeBytes { secret.elementsEqual($0) }
         }

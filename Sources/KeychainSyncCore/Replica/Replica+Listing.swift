@@ -208,7 +208,7 @@ extension Replica {
             if isJunk(name, in: listing), !isDoubtful(name) { return false }
             return switch name {
             case .entry(let hash): entries[hash] == nil || isDoubtful(name)
-            case .wrap(let epoch, let recipient): recipient == member && keyring.epochs[epoch] == nil
+            case .wrap(let epoch, let recipient): keyring.epochs[epoch] == nil && wrappingKey(of: recipient) != nil
             case .segment(let id, let number): isWanted(id, number, in: listing) || isDoubtful(name)
             case .snapshot(let id, let part): isWanted(id, part)
             case .head(let member, let number):

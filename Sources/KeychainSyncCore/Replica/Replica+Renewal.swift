@@ -46,6 +46,7 @@ extension Replica {
         }
         let removal = try log.append(.remove([Removal(member: member, cuts: cuts)]), author: member, signer: keys)
         effects += try store([removal])
+        former = (former + [FormerKeys(member: member, wrapping: keys.wrapping)]).suffix(Bounds.formerKeys)
         (keys, member, lastHead) = (new, card.id, (0, .zero))
         effects += try rotate()
         try reissue(from: (logs[writer]?.tip.number ?? 0) + 1, at: now)

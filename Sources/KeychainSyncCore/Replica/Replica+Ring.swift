@@ -87,7 +87,7 @@ extension Replica {
                     guard entries[hash] != bytes else { break }
                     let entry = try entry(hash, bytes)
                     if entries[hash] == nil { new.append(entry) } else { adopt(hash, bytes) }
-                case .wrap(_, member): wraps.append((name, bytes))
+                case .wrap(_, let recipient) where wrappingKey(of: recipient) != nil: wraps.append((name, bytes))
                 default: break
                 }
             } catch {
@@ -134,7 +134,8 @@ extension Replica {
                 guard case .wrap(wrap.epoch, wrap.recipient) = name else { throw Refusal.wrongName }
                 // The entry may still arrive; the wrap is fetched again until its key is known.
                 guard ring.epochs[wrap.epoch] != nil else { continue }
-                let (epoch, root) = try log.keys(from: wrap, for: keys, ringKeys)
+                guard let wrapping = wrappingKey(of: wrap.recipient) else { throw Refusal.wrongName }
+                let (epoch, root) = try log.keys(from: wrap, with: wrapping, ringKeys)
                 keyring.add(epoch, root: root)
                 doubts = [:]
             } catch {

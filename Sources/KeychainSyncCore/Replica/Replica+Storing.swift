@@ -54,10 +54,11 @@ extension Replica {
     ///   - keyring: The keys of the ring that the parts belong to.
     /// - Throws: ``Refusal/malformed`` and others if this version did not write the parts.
     package init(
-        stored parts: [PartName: Data], keys: DeviceKeys, keyring: Keyring, _ random: Randomness = Randomness()
+        stored parts: [PartName: Data], keys: DeviceKeys, former: [FormerKeys] = [], keyring: Keyring,
+        _ random: Randomness = Randomness()
     ) throws(Refusal) {
         let log = try Self.log(parts, keyring.ring)
-        try self.init(keys: keys, log: log, keyring: keyring, random)
+        try self.init(keys: keys, former: former, log: log, keyring: keyring, random)
         entries = [:]
         var (records, outgoing): ([SealedRecord], [Outbox.Entry]) = ([], [])
         guard let core = parts[.core] else { throw .malformed }

@@ -15,6 +15,7 @@
 
 package import Foundation
 import KeychainCrypto
+import SecretMemory
 
 /// What the owner of a ``Replica`` has to do after storing it.
 package enum Effect: Equatable, Sendable {
@@ -84,6 +85,8 @@ package struct Replica: Sendable {
 
     package internal(set) var member: MemberID
     package internal(set) var keys: DeviceKeys
+    /// Those before, the oldest first. Machines that have not heard of the present ones wrap keys for them.
+    package internal(set) var former: [FormerKeys] = []
     let random: Randomness
     package internal(set) var writer: WriterID
     package internal(set) var log: RingLog
@@ -119,10 +122,12 @@ package struct Replica: Sendable {
     /// Heads that are none. They are not stored either.
     var refusedHeads: Set<ObjectName> = []
 
-    package init(keys: DeviceKeys, log: RingLog, keyring: Keyring, _ random: Randomness = Randomness())
+    package init(
+        keys: DeviceKeys, former: [FormerKeys] = [], log: RingLog, keyring: Keyring, _ random: Randomness = Randomness()
+    )
         throws(Refusal)
     {
-        (self.keys, self.log, self.keyring, self.random) = (keys, log, keyring, random)
+        (self.keys, self.former, self.log, self.keyring, self.random) = (keys, former, log, keyring, random)
         writer = random.writer()
         member = try keys.publicKeys().member
         for (hash, entry) in log.entries { entries[hash] = try entry.sealed(with: keyring.ring) }
@@ -146,6 +151,11 @@ package struct Replica: Sendable {
 
     package var ring: Ring { log.ring }
     var ringKeys: RingKeys { keyring.ring }
+
+    /// What opens a key that was wrapped for a member: this machine, or what it was before.
+    func wrappingKey(of recipient: MemberID) -> SecretBytes? {
+        recipient == member ? keys.wrapping : former.last { $0.member == recipient }?.wrapping
+    }
 
     /// The code to read out when comparing two machines.
     package var compareCode: String {

@@ -5,6 +5,12 @@ package import Foundation
 import KeychainCrypto
 package import SecretMemory
 
+/// What opens the keys that were wrapped for a member which a machine was before it got new keys. It signs nothing any more.
+package struct FormerKeys: Sendable {
+    package let member: MemberID
+    package let wrapping: SecretBytes
+}
+
 /// The keys with which a machine signs, and for which keys are wrapped. They are made on the machine, and never leave
 /// it.
 package struct DeviceKeys: Sendable {

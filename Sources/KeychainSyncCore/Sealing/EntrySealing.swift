@@ -84,12 +84,12 @@ package struct KeyWrap: Equatable, Sendable {
     }
 
     /// The wrapped keys. They must not be used before ``check(by:)`` and the commitment of the epoch were verified.
-    package func open(with keys: DeviceKeys) throws(Refusal) -> (root: SecretBytes, ringSecret: SecretBytes) {
+    package func open(with wrapping: SecretBytes) throws(Refusal) -> (root: SecretBytes, ringSecret: SecretBytes) {
         let opened: SecretBytes
         defer { scrubExpandedKeys() }
         do {
             opened = try HybridKey.open(
-                sealed, with: keys.wrapping, context: Self.context(ring, epoch, recipient, author))
+                sealed, with: wrapping, context: Self.context(ring, epoch, recipient, author))
         } catch {
             throw .notAuthentic
         }
