@@ -10,6 +10,9 @@ cd -- "$(dirname -- "$0")/.."
 # continue only after all others, minutes after its timeout.
 readonly width=24
 
+# The target with the tests of the tool, as a pattern.
+readonly tool_tests='KeychainctlTests\.'
+
 scratch=$(mktemp -d)
 readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
@@ -26,22 +29,40 @@ main() {
     Scripts/install.sh release
     Scripts/check-foundation.py
     set_environment
-    run "$core" "$@"
-    run "$wrappers" "$@"
+    if [[ " $*" == *' --filter'* ]]; then
+        run first "$core" "$@"
+        run second "$wrappers" "$@"
+    else
+        run_both "$core" "$wrappers" "$@"
+    fi
     ((found > 0)) || { echo "No test matches the filter." >&2; exit 1; }
+    ((failed == 0)) || { repeat_failures; exit 1; }
 }
 
 found=0
+failed=0
+
+# The tests of the tool mostly wait for processes, and a test program has only as many threads that wait as there are processors. So the
+# other tests of the core run at the same time.
+run_both() { # program of the core, program of the wrappers, arguments of Swift Testing
+    local others
+    (run others "$1" --skip "^$tool_tests" "${@:3}"; exit "$failed") &
+    others=$!
+    run first "$1" --filter "^$tool_tests" "${@:3}"
+    run second "$2" "${@:3}"
+    wait "$others" || failed=1
+}
 
 # Does not use `swift test`: it would record the environment, and the next build would compile every module again.
-run() { # program, arguments of Swift Testing
+run() { # name of the log, program, arguments of Swift Testing
     local status=0
-    "$1" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "${@:2}" 2>&1 |
-        tee "$scratch/log" || status=$?
+    # A shell lets programs in the background ignore the signals that tests send.
+    env --default-signal=INT,QUIT "$2" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "${@:3}" 2>&1 |
+        tee "$scratch/$1.log" || status=$?
     # Swift Testing exits with 69 if the filter matches no test. The other package may have tests that match.
-    if ((status == 69)) && [[ " ${*:2}" == *' --filter'* ]]; then return; fi
+    if ((status == 69)) && [[ " ${*:3}" == *' --filter'* ]]; then return; fi
     found=1
-    ((status == 0)) || { repeat_failures; exit 1; }
+    ((status == 0)) || failed=1
 }
 
 set_environment() {
@@ -63,7 +84,7 @@ set_environment() {
 # Repeat the failures at the end, with what the tests say of them, where they are easy to find in a long log.
 repeat_failures() {
     printf '\n=== Failures\n'
-    grep -E '^(✘|↳|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests failed without naming a test; see the log above."
+    grep -hE '^(✘|↳|error:|.*: error:|.*Fatal error)' "$scratch"/*.log || echo "The tests failed without naming a test; see the log above."
 }
 
 main "$@"
