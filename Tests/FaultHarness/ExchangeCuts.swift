@@ -149,10 +149,7 @@ struct ExchangeCuts {
 
     private func clear() throws {
         try Vault.closeAll()
-        // The last thread of an exchange may still be closing its vault, and remove files of it.
-        for _ in 0..<1000 where FileManager.default.fileExists(atPath: root) {
-            do { try FileManager.default.removeItem(atPath: root) } catch { usleep(1000) }
-        }
+        try Scratch.remove(root)
     }
 
     // MARK: - The machine that loses its power

@@ -87,10 +87,7 @@ struct RingFaults {
 
     private func clear(_ folder: String) throws {
         try Vault.closeAll()
-        // The last thread of an exchange may still be closing its vault, and remove files of it.
-        for _ in 0..<1000 where FileManager.default.fileExists(atPath: folder) {
-            do { try FileManager.default.removeItem(atPath: folder) } catch { usleep(1000) }
-        }
+        try Scratch.remove(folder)
     }
 
     // MARK: - One point

@@ -33,7 +33,15 @@ final class Scratch {
         return place
     }
 
-    func remove(_ place: Place) throws { try FileManager.default.removeItem(atPath: place.root) }
+    func remove(_ place: Place) throws { try Self.remove(place.root) }
+
+    /// The last thread of an operation may still be closing its vault, and remove files of it.
+    static func remove(_ folder: String) throws {
+        for _ in 0..<1000 where FileManager.default.fileExists(atPath: folder) {
+            do { try FileManager.default.removeItem(atPath: folder) } catch { usleep(1000) }
+        }
+        guard !FileManager.default.fileExists(atPath: folder) else { throw HarnessError("cannot remove '\(folder)'") }
+    }
 
     private func prepared(_ template: Template) throws -> String {
         if let made = templates[template] { return made }
