@@ -69,8 +69,8 @@ enum SyncWords {
                 "Waits for approval: \(machine.name.escapingControls()) (\(id)). To let it in: keychainctl sync approve"
             )
         }
-        if evenIfNothing || report.applied + report.taken > 0 {
-            Output.note("Received: \(report.applied); sent: \(report.taken)")
+        if evenIfNothing || report.applied + report.sent > 0 {
+            Output.note("Received: \(report.applied); sent: \(report.sent)")
         }
         for text in report.findings.map(\.text).sorted() { Output.complain(text) }
     }
