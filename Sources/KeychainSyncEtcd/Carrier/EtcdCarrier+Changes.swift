@@ -96,14 +96,15 @@
         /// From where to go on; `nil`: from now.
         private(set) var next: UInt64?
         private(set) var heard = ContinuousClock.now
-        /// Whether this connection has brought anything.
-        private(set) var hasBegun = false
-        /// Whether the last watch that begins is a hint, of this connection or of one after it.
-        private var owesHint = true
+        private var isHinting = true
         /// Watches of this connection that have begun.
         private var begun = 0
         /// Of objects; each is a watch.
         static let kinds = ["g/", "h/", "j/", "k/", "l/", "s/"]
+
+        /// Whether all watches of this connection have begun. One that is silent before has failed: its hint never came, and the next node
+        /// may do better.
+        var hasBegun: Bool { begun == Self.kinds.count }
 
         struct Step: Equatable {
             var isHint = false
@@ -115,18 +116,15 @@
 
         /// - Parameter isHinting: Whether it is a hint that the last watch begins. It is none if the last connection was only silent.
         ///   Otherwise there may be changes without an event: those before a watch that has no `next`, also after the first one began;
-        ///   and after etcd was restored, those by which its counter has passed `next`. A hint of the last connection that never came,
-        ///   because it was silent before all its watches began, comes with this one.
-        mutating func begin(isHinting: Bool) {
-            (heard, hasBegun, begun, owesHint) = (.now, false, 0, owesHint || isHinting)
-        }
+        ///   and after etcd was restored, those by which its counter has passed `next`.
+        mutating func begin(isHinting: Bool) { (heard, begun, self.isHinting) = (.now, 0, isHinting) }
 
         mutating func take(_ line: WatchLine) -> Step {
             // A watch that is refused is also created.
             if let refusal = line.error?.refusal { return Step(isRefused: refusal == .invalidToken) }
             guard let result = line.result else { return Step() }
             if result.canceled == true { return cancelled(result) }
-            (heard, hasBegun) = (.now, true)
+            heard = .now
             let revision = result.header?.revision.value ?? 0
             if result.created == true {
                 begun += 1
@@ -138,9 +136,7 @@
                     self.next = nil
                     return Step(isHint: true, isAgain: true)
                 }
-                let isHint = owesHint && begun == Self.kinds.count
-                if isHint { owesHint = false }
-                return Step(isHint: isHint, goesOn: true)
+                return Step(isHint: isHinting && hasBegun, goesOn: true)
             }
             guard let events = result.events, !events.isEmpty else { return Step(goesOn: true) }
             if let known = next { next = max(known, revision + 1) }
