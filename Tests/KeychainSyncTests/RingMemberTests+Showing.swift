@@ -308,6 +308,49 @@ extension RingMemberTests {
         #expect(try desktop.items() == ["a=1"])
     }
 
+    /// Its machine has new keys in the ring already, and has let another one in with them.
+    @Test func vaultRestoredFromBetweenNewKeysAndTheirExchange_putsNobodyElseOut() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.vault.rotate()
+        let backup = folder.path + "/vault.backup"
+        try laptop.vault.backup(to: backup)
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        let server = try await join("server", by: laptop)
+        _ = try laptop.vault.restore(from: backup)
+        let error = await #expect(throws: KeychainError.self) { try await laptop.exchange() }
+        #expect(error?.reason == .missingEntitlement)
+        try server.add("b", "2")
+        for machine in [server, desktop] { try await machine.exchange() }
+        #expect(try desktop.items() == ["a=1", "b=2"])
+    }
+
+    /// No machine has heard of the new keys.
+    @Test func vaultRestoredBeforeItsNewKeysWereSent_sendsUnderThem() async throws {
+        let (laptop, desktop) = try await pair()
+        let former = laptop.member.known?.replica.member
+        try laptop.vault.rotate()
+        let backup = folder.path + "/vault.backup"
+        try laptop.vault.backup(to: backup)
+        _ = try laptop.vault.restore(from: backup)
+        try laptop.add("a", "1")
+        for machine in [laptop, desktop] { try await machine.exchange() }
+        #expect(try desktop.items() == ["a=1"])
+        #expect(former.map { desktop.member.known?.replica.ring.isActive($0) } == false)
+    }
+
+    /// An older copy of the vault has their codes.
+    @Test func newKeys_withdrawTheInvitationsOfTheirMachine() async throws {
+        let (laptop, _) = try await pair()
+        _ = try await laptop.member.invite(name: "tablet", for: .seconds(3600))
+        try laptop.vault.rotate()
+        try await laptop.exchange()
+        #expect(try await laptop.member.status().openInvitations == 0)
+        _ = try await laptop.member.invite(name: "tablet", for: .seconds(3600))
+        try await laptop.exchange()
+        #expect(try await laptop.member.status().openInvitations == 1)
+    }
+
     @Test func vaultRestoredFromBeforeNewKeys_isToldToJoinAgainAndKeepsItsItems() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")

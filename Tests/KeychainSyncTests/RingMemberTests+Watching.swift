@@ -83,6 +83,20 @@ extension RingMemberTests {
         }
     }
 
+    @Test func newKeys_whileTheMachineWatches_replaceItsKeysInTheRing() async throws {
+        let (laptop, desktop) = try await pair()
+        let exchanges = Guarded(0)
+        let watch = Task { try await laptop.member.watch { _ in exchanges.withLock { $0 += 1 } } }
+        defer { watch.cancel() }
+        try await yieldUntil("it has exchanged twice") { exchanges.withLock { $0 } > 1 }
+        let former = try #require(laptop.member.known?.replica.member)
+        try laptop.vault.rotate()
+        try await eventually {
+            try await desktop.exchange()
+            return desktop.member.known?.replica.ring.isActive(former) == false
+        }
+    }
+
     /// A program that follows the state looks again after each write.
     @Test func look_whileSomebodyIsInvited_writesNothing() async throws {
         let (laptop, _) = try await pair()

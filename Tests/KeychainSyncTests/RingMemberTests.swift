@@ -318,6 +318,21 @@ struct RingMemberTests {
         }
     }
 
+    /// Where they will be created is told by what exists of their paths.
+    @Test func folderBehindALink_inWhichTheVaultWillBe_isNotShared() async throws {
+        let (real, link) = (folder.path + "/real", folder.path + "/link")
+        try FileManager.default.createDirectory(atPath: real, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
+        for (vault, key) in [(link + "/a/b", folder.path + "/key"), (folder.path + "/vault", link + "/k/key")] {
+            let laptop = Machine(
+                "laptop", Vault(try VaultLocation(folder: vault, deviceKeyFile: key), VaultSettings()), kinds: [])
+            let error = await #expect(throws: KeychainError.self) {
+                _ = try await laptop.member.found(name: "laptop", at: .folder(real))
+            }
+            #expect(error?.reason == .unsafeLocation)
+        }
+    }
+
     @Test func vaultWithoutARing_saysSo() async throws {
         let error = await #expect(throws: KeychainError.self) { _ = try await machine("alone").member.exchange() }
         #expect(error?.reason == .unavailable)

@@ -28,7 +28,7 @@ enum RingKeyItem {
         do throws(Refusal) {
             return try StoredKeys(value)
         } catch {
-            throw .brokenRing
+            throw error == .newerFormat ? .newerRing : .brokenRing
         }
     }
 
@@ -81,6 +81,10 @@ extension KeychainError {
         .corrupt,
         "The vault's state of its ring cannot be opened. The items are not affected. To enter the ring again, run: "
             + "keychainctl sync leave; then: keychainctl sync join")
+    fileprivate static let newerRing = KeychainError(
+        .newerFormat,
+        "A newer version of swift-keychain has stored this machine's keys for syncing. Use that version. The items are not affected."
+    )
     static let missingRingKeys = KeychainError(
         .itemNotFound,
         "This machine's keys for syncing are missing: their item was deleted. To enter the ring again, run: "

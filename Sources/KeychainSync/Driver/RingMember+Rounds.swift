@@ -62,7 +62,11 @@ extension RingMember {
         }
         let last = listing
         return FetchedRing(
-            listing: last, state: try await take(&report) { state, _ in state.replica.conclude(last) }.state)
+            listing: last,
+            state: try await take(&report) { state, _ in
+                state.mayLackNewKeys = false
+                return state.replica.conclude(last)
+            }.state)
     }
 
     /// Reads what is new by the state that this process knows, without a transaction.
@@ -82,8 +86,10 @@ extension RingMember {
     ) async throws(KeychainError) -> (Step, RoundEnd) {
         let (end, hasMoved, found) = (Guarded(RoundEnd()), report.hasMoved, report.findings)
         let step = try await take(&report, isRetrying: isFirst) { state, now in
+            // What it waited for is made in the next step, before anything is sealed.
+            let isReady = !state.mayLackNewKeys
             var (effects, reached) = state.receive(round, at: now)
-            if reached.isConcluded, isSealing, let sealed = state.sealIfPossible(at: now) {
+            if reached.isConcluded, isSealing, isReady, let sealed = state.sealIfPossible(at: now) {
                 effects += sealed
                 reached.isSealed = true
                 let isQuiet = effects.allSatisfy { if case .found = $0 { true } else { false } }
@@ -120,7 +126,10 @@ extension RingState {
     fileprivate mutating func receive(_ round: Round, at now: UInt64) -> ([Effect], RoundEnd) {
         var effects = replica.listed(round.listing, at: now, wrapping: undecided.isEmpty)
         let wanted = effects.wanted
-        guard !wanted.isEmpty || !round.isEmpty else { return (effects, RoundEnd(isConcluded: true)) }
+        guard !wanted.isEmpty || !round.isEmpty else {
+            mayLackNewKeys = false
+            return (effects, RoundEnd(isConcluded: true))
+        }
         effects.removeAll(where: \.isRead)
         let rest = wanted.filter { !round.asked.contains($0) }
         if !rest.isEmpty { effects.append(.read(rest)) }

@@ -56,7 +56,7 @@ extension RingMember {
         }
     }
 
-    /// Whether the vault has a change that is not sealed yet. What is sealed and was not published, since the process that did that was
+    /// Whether the vault has a change that is not sealed yet, or new keys. What is sealed and was not published, since the process that did that was
     /// killed, waits for the next exchange.
     ///
     /// An exchange is a write too, and must not lead to the next one by what it had to leave. That is known from its own transaction,
@@ -65,10 +65,19 @@ extension RingMember {
     func hasNews(ifUnreadable isNews: Bool) -> Bool {
         do throws(KeychainError) {
             if let mark = try vault.outboxMark, mark != left.withLock({ $0 }) { return true }
-            return try vault.hasRingPart(beginningWith: PartName.outgoingFirst)
+            if try vault.hasRingPart(beginningWith: PartName.outgoingFirst) { return true }
+            return try hasNewKeys()
         } catch {
             return isNews
         }
+    }
+
+    /// Whether this machine's keys in the ring can be replaced.
+    private func hasNewKeys() throws(KeychainError) -> Bool {
+        guard let known, known.mayWrite, !known.isRenewalPostponed, let generation = try vault.keyGeneration else {
+            return false
+        }
+        return generation != known.keyGeneration
     }
 
     private func checkIsInRing() async throws(KeychainError) {

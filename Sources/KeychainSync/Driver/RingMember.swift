@@ -145,17 +145,6 @@ package final class RingMember: Sendable {
 extension RingState {
     init(replica: Replica, place: CarrierPlace) { (self.replica, self.place) = (replica, place) }
 
-    /// A vault that was restored, or copied to another machine, may have lost count of what it has published. Whatever it publishes
-    /// under the same numbers would never reach a machine that has the other.
-    fileprivate mutating func noticeRestoration(_ incarnation: Data, at now: UInt64) -> [Effect] {
-        guard self.incarnation != incarnation else { return [] }
-        let effects = self.incarnation.isEmpty ? [] : replica.startAgain(at: now)
-        // Without the keys of a class it has not started again, and tries at the next step.
-        let isDone = effects.allSatisfy { if case .found(.startedAgain) = $0 { true } else { false } }
-        if isDone { self.incarnation = incarnation }
-        return effects
-    }
-
     /// What is found again keeps its date, so this comes before it is noted.
     fileprivate mutating func concludeNotices(_ findings: [SyncFinding]) {
         guard let earlier = concluded else { return }
@@ -171,38 +160,6 @@ extension RingState {
         }
         kept.keep(lost, at: now)
     }
-
-    /// - Throws: `missingEntitlement` while this machine has keys in the ring that an older copy of its vault has too.
-    func checkKeys() throws(KeychainError) {
-        if isReaderWithFormerKeys { throw .readerWithFormerKeys }
-    }
-
-    /// A vault gets new keys so that an older copy of it opens nothing that is stored later. The copy also holds this machine's keys in
-    /// the ring, so these are replaced before anything else is sent.
-    ///
-    /// Without the newest key of the ring this has to wait: the key may come in this step, or in a later one. Nothing is sealed until then.
-    ///
-    /// A reader may add no member, not even itself under other keys. It goes on receiving, and says what to do.
-    fileprivate mutating func noticeNewKeys(_ generation: UInt32, at now: UInt64) throws(KeychainError) -> [Effect] {
-        (isRenewalPostponed, isReaderWithFormerKeys) = (false, false)
-        guard keyGeneration != generation, replica.ring.isActive(replica.member) else { return [] }
-        do {
-            let effects = keyGeneration == 0 ? [] : try replica.renewIdentity(at: now)
-            // The former member's snapshots are not used any more, and the others may lack what only they stand for. So this machine
-            // waits for nobody's turn.
-            if keyGeneration != 0 { neededSince = 1 }
-            keyGeneration = generation
-            return effects
-        } catch Refusal.notAMember {
-            isReaderWithFormerKeys = true
-            return []
-        } catch Refusal.noKey {
-            isRenewalPostponed = true
-            return []
-        } catch {
-            throw KeychainError(exchange: error)
-        }
-    }
 }
 
 extension KeychainError {
@@ -210,12 +167,6 @@ extension KeychainError {
         .unavailable,
         "This vault is not in a ring. To found one, run: keychainctl sync init. To join the ring of another machine, run: "
             + "keychainctl sync join")
-    fileprivate static let readerWithFormerKeys = KeychainError(
-        .missingEntitlement,
-        "The vault has new keys, and a machine that only reads cannot replace its own in the ring. It still receives, and an older copy of "
-            + "the vault does too. To get new keys, run here: keychainctl sync leave; then: keychainctl sync join. Items that are here "
-            + "then count as changed here: delete them, and the ring brings its own. Then remove the former machine on another one: "
-            + "keychainctl sync remove")
     package static let alreadyInRing = KeychainError(
         .invalidParameter,
         "This vault is in a ring already. To exchange items with it, run: keychainctl sync now. To enter another ring, first run: "

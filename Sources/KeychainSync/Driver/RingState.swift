@@ -31,6 +31,8 @@ struct RingState {
     var incarnation = Data()
     /// That of the vault's keys when this machine's keys in the ring were made.
     var keyGeneration: UInt32 = 0
+    /// Whether the vault was restored or copied, and has seen nothing of its ring since.
+    var mayLackNewKeys = false
     /// Whether the vault has new keys, and this machine's keys in the ring cannot be replaced yet. Each step finds out again.
     var isRenewalPostponed = false
     /// Whether the vault has new keys, and this machine only reads: it may not replace its own in the ring. Each step finds out again.
@@ -56,6 +58,7 @@ extension RingState {
         static let hidden = Data([0x43])
         static let incarnation = Data([0x44])
         static let keyGeneration = Data([0x45])
+        static let mayLackNewKeys = Data([0x47])
         static let keptFirst: UInt8 = 0x46
         static func kept(_ version: KeptVersions.Version) -> Data {
             let dot = version.record.header.dot
@@ -123,6 +126,7 @@ extension RingState {
         hidden = try Self.items(parts[Name.hidden] ?? Data())
         incarnation = parts[Name.incarnation] ?? Data()
         keyGeneration = UInt32(truncatingIfNeeded: UInt64(bigEndianBytes: parts[Name.keyGeneration] ?? Data()))
+        mayLackNewKeys = parts[Name.mayLackNewKeys] == Data([1])
         self.generation = generation
         notices = try RingNotices(in: generation, Name.generation, StoredSealing(keys))
         try replica.setReturned(notices.returned)
@@ -148,6 +152,7 @@ extension RingState {
         [
             Name.settings: settings, Name.hidden: hiddenBytes, Name.incarnation: incarnation,
             Name.keyGeneration: withUnsafeBytes(of: keyGeneration.bigEndian) { Data($0) },
+            Name.mayLackNewKeys: Data([mayLackNewKeys ? 1 : 0]),
         ]
     }
 

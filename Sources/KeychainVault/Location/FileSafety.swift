@@ -132,6 +132,20 @@ package enum FileSafety {
         return String(cString: resolved)
     }
 
+    /// The same of a path that may not exist yet: where it would be created.
+    ///
+    /// - Parameter path: As of ``parent(of:)``.
+    static func resolvedOrFuture(_ path: String) -> String {
+        var (existing, rest) = (path, "")
+        while existing != "/" {
+            if let resolved = resolved(existing) { return resolved + rest }
+            let above = parent(of: existing)
+            rest = String(decoding: existing.utf8.dropFirst(above == "/" ? 0 : above.utf8.count), as: UTF8.self) + rest
+            existing = above
+        }
+        return rest
+    }
+
     /// - Parameter path: Absolute, without a slash at its end.
     package static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }

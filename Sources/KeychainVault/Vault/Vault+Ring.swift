@@ -17,10 +17,8 @@ extension Vault {
         func isIn(_ path: String, _ folder: String) -> Bool {
             (path + "/").utf8.starts(with: (folder == "/" ? folder : folder + "/").utf8)
         }
-        // What does not exist yet is created there.
         let (own, key) = (
-            FileSafety.resolved(location.folder) ?? location.folder,
-            FileSafety.resolved(location.deviceKeyFile) ?? location.deviceKeyFile
+            FileSafety.resolvedOrFuture(location.folder), FileSafety.resolvedOrFuture(location.deviceKeyFile)
         )
         return isIn(folder, own) || isIn(own, folder) || isIn(key, folder)
     }
@@ -53,6 +51,19 @@ extension Vault {
             guard let session, session.isInRing else { return false }
             return try DatabaseFailure.translating(location.databaseFile) {
                 try session.reader.use { try SyncTables($0).hasPart(beginningWith: first) }
+            }
+        }
+    }
+
+    /// That of ``RingTransaction/keyGeneration()`` as it was last committed; `nil` if there is none. Takes no lock, and needs no key.
+    package var keyGeneration: UInt32? {
+        get throws(KeychainError) {
+            try undisturbed { (session) throws(KeychainError) in
+                guard let session else { return nil }
+                return try DatabaseFailure.translating(location.databaseFile) {
+                    let keybag = StoredKeybag.newest(try session.reader.use { try KeybagTable($0).copies() })
+                    return keybag?.newestGenerations[Accessibility.whenUnlockedThisDeviceOnly.number]
+                }
             }
         }
     }
