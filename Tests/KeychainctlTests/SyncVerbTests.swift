@@ -60,7 +60,7 @@ struct SyncVerbTests {
     /// A look at the status collects changes too.
     @Test func changes_collectedByAnotherStep_areSaidToBeSentOnceTheyAre() throws {
         #expect(try set("alice", "one").status == 0)
-        #expect(try tool.shell("mkdir shared && \"$CTL\" sync init --folder shared").errors.contains("sent: 1"))
+        #expect(try tool.run("sync", "init", "--folder", "shared").errors.contains("sent: 1"))
         #expect(try set("alice", "two").status == 0)
         #expect(try tool.run("sync", "status").status == 0)
         for count in [1, 0] { #expect(try tool.run("sync", "now").errors.contains("sent: \(count)")) }
