@@ -65,6 +65,7 @@ extension RingMember {
         let step = try await take(&report) { state, _ in
             guard !state.isPaused else { throw KeychainError.pausedSync }
             try state.checkDecided()
+            try state.checkRenewed()
             let invitation = Invitation(
                 code: code, name: name, role: role, expires: expires, uses: uses, needsApproval: needsApproval)
             guard case .invitation(let id) = invitation.objectName, state.replica.ring.mayWrite(state.replica.member)

@@ -45,6 +45,7 @@ extension RingMember {
     private func addRecoveryMember(_ card: MemberCard, isTrial: Bool = false) async throws(KeychainError) {
         var report = ExchangeReport()
         _ = try await take(&report) { state, now in
+            try state.checkRenewed()
             var new = state
             try new.replaceUnfinishedRecovery(by: card, at: now)
             if !isTrial { state = new }

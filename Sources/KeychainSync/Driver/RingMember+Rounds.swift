@@ -12,12 +12,20 @@ private struct Round: Sendable {
     let found: CarrierReading
 
     var isEmpty: Bool { found.objects.isEmpty && found.damaged.isEmpty }
+
+    /// Whether all entries of the ring that are wanted were read.
+    func hasEntries(_ wanted: [ObjectName]) -> Bool {
+        let read = Set(found.objects.map(\.name))
+        return wanted.allSatisfy { if case .entry = $0 { read.contains($0) } else { true } }
+    }
 }
 
 /// How far one round came within its transaction.
 private struct RoundEnd: Sendable {
     /// Everything of the listing is here, and what is missing on the carrier was told.
     var isConcluded = false
+    /// The vault was restored, and has seen the ring now. What has waited for that is done in the next round.
+    var hasSeenRing = false
     /// Nothing of this machine waits to be sealed.
     var isSealed = false
     /// There is nothing to publish either, and the exchange is complete.
@@ -57,16 +65,12 @@ extension RingMember {
             }
             let isNew = try await note(outcomes, wanted, carrier, &report)
             progress(report)
-            guard isNew || !round.found.objects.isEmpty else { break }
+            guard isNew || !round.found.objects.isEmpty || end.hasSeenRing else { break }
             listing = try await carrier.listing()
         }
         let last = listing
         return FetchedRing(
-            listing: last,
-            state: try await take(&report) { state, _ in
-                state.mayLackNewKeys = false
-                return state.replica.conclude(last)
-            }.state)
+            listing: last, state: try await take(&report) { state, _ in state.replica.conclude(last) }.state)
     }
 
     /// Reads what is new by the state that this process knows, without a transaction.
@@ -86,10 +90,8 @@ extension RingMember {
     ) async throws(KeychainError) -> (Step, RoundEnd) {
         let (end, hasMoved, found) = (Guarded(RoundEnd()), report.hasMoved, report.findings)
         let step = try await take(&report, isRetrying: isFirst) { state, now in
-            // What it waited for is made in the next step, before anything is sealed.
-            let isReady = !state.mayLackNewKeys
             var (effects, reached) = state.receive(round, at: now)
-            if reached.isConcluded, isSealing, isReady, let sealed = state.sealIfPossible(at: now) {
+            if reached.isConcluded, isSealing, let sealed = state.sealIfPossible(at: now) {
                 effects += sealed
                 reached.isSealed = true
                 let isQuiet = effects.allSatisfy { if case .found = $0 { true } else { false } }
@@ -126,9 +128,10 @@ extension RingState {
     fileprivate mutating func receive(_ round: Round, at now: UInt64) -> ([Effect], RoundEnd) {
         var effects = replica.listed(round.listing, at: now, wrapping: undecided.isEmpty)
         let wanted = effects.wanted
+        let hasSeenRing = mayLackNewKeys && round.hasEntries(wanted)
+        if hasSeenRing { mayLackNewKeys = false }
         guard !wanted.isEmpty || !round.isEmpty else {
-            mayLackNewKeys = false
-            return (effects, RoundEnd(isConcluded: true))
+            return (effects, RoundEnd(isConcluded: !hasSeenRing, hasSeenRing: hasSeenRing))
         }
         effects.removeAll(where: \.isRead)
         let rest = wanted.filter { !round.asked.contains($0) }
@@ -138,7 +141,7 @@ extension RingState {
             effects.removeAll { !replica.isCurrent($0) }
             effects += more.filter { !$0.isRead }
         }
-        return (effects, RoundEnd())
+        return (effects, RoundEnd(hasSeenRing: hasSeenRing))
     }
 
     /// Seals what was collected, so that it is stored before it is published.

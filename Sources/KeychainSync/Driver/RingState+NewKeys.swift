@@ -23,6 +23,14 @@ extension RingState {
         if isReaderWithFormerKeys { throw .readerWithFormerKeys }
     }
 
+    /// What this machine adds to the ring under its former keys, an older copy of the vault could add too, and does not count if the ring
+    /// has newer ones of this machine already.
+    ///
+    /// - Throws: `unavailable` while these keys cannot be replaced yet.
+    func checkRenewed() throws(KeychainError) {
+        if isRenewalPostponed { throw .notRenewed }
+    }
+
     /// A vault gets new keys so that an older copy of it opens nothing that is stored later. The copy also holds this machine's keys in
     /// the ring, so these are replaced before anything else is sent.
     ///
@@ -62,6 +70,10 @@ extension RingState {
 }
 
 extension KeychainError {
+    fileprivate static let notRenewed = KeychainError(
+        .unavailable,
+        "The vault has new keys, and this machine has not replaced its own in the ring yet. Nothing was changed. First run: "
+            + "keychainctl sync now")
     fileprivate static let readerWithFormerKeys = KeychainError(
         .missingEntitlement,
         "The vault has new keys, and a machine that only reads cannot replace its own in the ring. It still receives, and an older copy of "
