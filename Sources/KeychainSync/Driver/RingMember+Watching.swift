@@ -56,8 +56,8 @@ extension RingMember {
         }
     }
 
-    /// Whether the vault has a change that is not sealed yet, or new keys. What is sealed and was not published, since the process that did that was
-    /// killed, waits for the next exchange.
+    /// Whether the vault has new keys, or a change that is not sealed yet. What is sealed and was not published, since the process that
+    /// did that was killed, waits for the next exchange.
     ///
     /// An exchange is a write too, and must not lead to the next one by what it had to leave. That is known from its own transaction,
     /// since between the last of these and a look at the vault others write. Any step, of this process or of another one, may have

@@ -23,8 +23,7 @@ extension RingState {
         if isReaderWithFormerKeys { throw .readerWithFormerKeys }
     }
 
-    /// What this machine adds to the ring under its former keys, an older copy of the vault could add too, and does not count if the ring
-    /// has newer ones of this machine already.
+    /// Changes of the ring wait for new keys. Under the former ones they do not count if the ring has newer ones of this machine already.
     ///
     /// - Throws: `unavailable` while these keys cannot be replaced yet.
     func checkRenewed() throws(KeychainError) {
