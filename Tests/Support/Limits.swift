@@ -20,6 +20,9 @@ package struct LimitReached: Error, CustomStringConvertible {
     package init(_ what: String, _ limit: Duration) { description = "\(what): not within \(limit)." }
 }
 
+/// A busy machine may keep a test, and what it waits for, from running until the limit is reached. So it looks at least so often.
+private let leastLooks = 100
+
 /// Looks again and again until a condition holds.
 ///
 /// - Parameter what: What is waited for, as the failure says it.
@@ -28,8 +31,10 @@ package func waitUntil(
     _ what: String, limitedTo limit: Duration = .testLimit, _ condition: () throws -> Bool
 ) throws {
     let end = ContinuousClock.now + limit
+    var looks = 0
     while try !condition() {
-        guard ContinuousClock.now < end else { throw LimitReached(what, limit) }
+        looks += 1
+        guard ContinuousClock.now < end || looks < leastLooks else { throw LimitReached(what, limit) }
         usleep(1000)
     }
 }
@@ -41,8 +46,10 @@ package func yieldUntil(
     _ what: String, limitedTo limit: Duration = .testLimit, _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
+    var looks = 0
     while try await !condition() {
-        guard ContinuousClock.now < end else { throw LimitReached(what, limit) }
+        looks += 1
+        guard ContinuousClock.now < end || looks < leastLooks else { throw LimitReached(what, limit) }
         try Task.checkCancellation()
         await Task.yield()
     }
