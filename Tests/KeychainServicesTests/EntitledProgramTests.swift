@@ -86,7 +86,7 @@ private final class Household {
         let built = Programs.built(name)
         let program = folder.path + "/" + name
         // A second name for the file is enough, where it can have one, and is its path to the system.
-        if link(built, program) != 0 { try FileManager.default.copyItem(atPath: built, toPath: program) }
+        if link(built, program) != 0 { try Programs.copy(built, to: program) }
         if let entitlements { try folder.write(try propertyList(entitlements), to: name + ".entitlements") }
         return Program(path: program, home: folder.path)
     }

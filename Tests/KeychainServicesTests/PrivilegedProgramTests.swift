@@ -55,17 +55,17 @@ struct PrivilegedProgramTests {
 
     @Test(arguments: PrivilegedProgram.rights)
     func program_withMoreRights_runsNoAskpassProgramOfItsCaller(rights: ExtraRights) throws {
-        #expect(try asking(rights).hasPrefix("RESULT nobody"))
+        let answer = try asking(rights)
+        #expect(answer.hasPrefix("RESULT nobody"), "\(answer)")
         #expect(try made == ["askpass"])
     }
 
     /// What a program that asks by what the environment names says.
     private func asking(_ rights: ExtraRights?) throws -> String {
         let askpass = programs.callersFolder + "/askpass"
-        // Copied: what this process has open for writing, others cannot start.
         let text = programs.folder + "/text"
         try Data("#!/bin/sh\n: > \"${0%/*}/asked\"\necho secret\n".utf8).write(to: URL(fileURLWithPath: text))
-        try FileManager.default.copyItem(atPath: text, toPath: askpass)
+        try Programs.copy(text, to: askpass)
         chmod(askpass, 0o755)
         let exerciser = try programs.install(Exerciser.name, rights)
         return try programs.run([exerciser, "ask", "explicit"], environment: ["KEYCHAIN_ASKPASS": askpass])

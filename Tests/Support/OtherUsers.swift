@@ -18,8 +18,7 @@ package enum OtherUsers {
         for file in files {
             let copy = folder + "/" + URL(fileURLWithPath: file).lastPathComponent
             guard !FileManager.default.fileExists(atPath: copy) else { continue }
-            try FileManager.default.copyItem(
-                at: URL(fileURLWithPath: file).resolvingSymlinksInPath(), to: URL(fileURLWithPath: copy))
+            try Programs.copy(URL(fileURLWithPath: file).resolvingSymlinksInPath().path, to: copy)
             chmod(copy, 0o755)
         }
     }

@@ -64,7 +64,7 @@ final class PrivilegedProgram {
     func install(_ name: String, _ rights: ExtraRights?) throws -> String {
         let path = folder + "/" + UUID().uuidString
         let source = name.hasPrefix("/") ? name : Programs.built(name)
-        try FileManager.default.copyItem(atPath: source, toPath: path)
+        try Programs.copy(source, to: path)
         try #require(chmod(path, 0o755) == 0)
         if let rights { try #require(rights.give(to: path, owner: Self.owner)) }
         return path
@@ -124,7 +124,7 @@ final class PrivilegedProgram {
     /// With `nosuid`, `no_new_privs` or a file system without attributes the rights are not given.
     private func works(_ rights: ExtraRights) throws -> Bool {
         let copy = folder + "/" + rights.rawValue
-        try FileManager.default.copyItem(atPath: "/usr/bin/od", toPath: copy)
+        try Programs.copy("/usr/bin/od", to: copy)
         guard chmod(copy, 0o755) == 0, rights.give(to: copy, owner: Self.owner) else { return false }
         // The pair of AT_SECURE (23) and 1, as the kernel hands it to the program.
         let pairs = try run([copy, "-An", "-v", "-tu8", "-w16", "/proc/self/auxv"], environment: [:])
