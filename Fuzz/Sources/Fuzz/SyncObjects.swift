@@ -156,6 +156,7 @@ enum SyncObjects {
         if let keys = try? StoredKeys([UInt8](bytes)) {
             let again = try? StoredKeys(keys.bytes().bytes)
             require(again?.keyring.roots.keys == keys.keyring.roots.keys, "keys are stored as they were")
+            require(again?.former.map(\.member) == keys.former.map(\.member), "former keys are stored as they were")
         }
         var input = FuzzInput(bytes)
         let nameBytes = input.bytes()
