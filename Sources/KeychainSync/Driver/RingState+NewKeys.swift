@@ -72,7 +72,7 @@ extension KeychainError {
     fileprivate static let notRenewed = KeychainError(
         .unavailable,
         "The vault has new keys, and this machine has not replaced its own in the ring yet. Nothing was changed. First run: "
-            + "keychainctl sync now")
+            + "keychainctl sync now. If a key of the ring has not arrived here, run it on the other machines before")
     fileprivate static let readerWithFormerKeys = KeychainError(
         .missingEntitlement,
         "The vault has new keys, and a machine that only reads cannot replace its own in the ring. It still receives, and an older copy of "
