@@ -222,6 +222,23 @@ extension RingMemberTests {
         try await laptop.member.addRecoveryKey()
     }
 
+    @Test func removalByARestoredVaultWithNewKeys_whileTheFolderIsAway_isRefused() async throws {
+        let (laptop, desktop) = try await pair()
+        let id = try #require(desktop.member.known?.replica.member)
+        try restored(laptop)
+        let (shared, away) = (folder.path + "/shared", folder.path + "/away")
+        try FileManager.default.moveItem(atPath: shared, toPath: away)
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await laptop.member.remove([id], isWithoutFetching: true)
+        }
+        #expect(error?.reason == .unavailable && error?.message.contains("Nothing was changed") == true)
+        try FileManager.default.moveItem(atPath: away, toPath: shared)
+        try await laptop.exchange()
+        #expect(try await laptop.member.status().members.count == 2)
+        _ = try await laptop.member.remove([id], isWithoutFetching: true)
+        #expect(try await laptop.member.status().members.count == 1)
+    }
+
     /// The new keys that it has in the ring may be in a file that was not copied wholly yet.
     @Test func vaultRestoredFromBetweenNewKeysAndTheirExchange_waitsForEntriesThatCannotBeRead() async throws {
         let (laptop, desktop) = try await pair()

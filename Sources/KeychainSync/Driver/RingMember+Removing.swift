@@ -24,6 +24,7 @@ extension RingMember {
             guard !state.isPaused else { throw KeychainError.pausedSync }
             let replica = state.replica
             guard replica.ring.mayWrite(replica.member) else { throw Refusal.notAMember }
+            // If only a key of the ring is late, it is made all the same: the machine may be stolen.
             if state.mayLackNewKeys { try state.checkRenewed() }
             guard members.allSatisfy(replica.ring.isActive) else { throw KeychainError.noLongerMembers }
             state.withdrawInvitations { _ in true }

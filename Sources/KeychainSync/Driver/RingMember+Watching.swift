@@ -72,7 +72,7 @@ extension RingMember {
         }
     }
 
-    /// Whether this machine's keys in the ring can be replaced.
+    /// Whether the vault has new keys, and this machine can replace its own in the ring.
     private func hasNewKeys() throws(KeychainError) -> Bool {
         guard let known, known.mayWrite, !known.isRenewalPostponed, let generation = try vault.keyGeneration else {
             return false

@@ -58,8 +58,8 @@ extension Replica {
         _ random: Randomness = Randomness()
     ) throws(Refusal) {
         let log = try Self.log(parts, keyring.ring)
-        try self.init(keys: keys, former: former, log: log, keyring: keyring, random)
-        entries = [:]
+        try self.init(keys: keys, log: log, keyring: keyring, random)
+        (self.former, entries) = (former, [:])
         var (records, outgoing): ([SealedRecord], [Outbox.Entry]) = ([], [])
         guard let core = parts[.core] else { throw .malformed }
         var reader = ByteReader(core)

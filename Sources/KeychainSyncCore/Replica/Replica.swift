@@ -122,12 +122,10 @@ package struct Replica: Sendable {
     /// Heads that are none. They are not stored either.
     var refusedHeads: Set<ObjectName> = []
 
-    package init(
-        keys: DeviceKeys, former: [FormerKeys] = [], log: RingLog, keyring: Keyring, _ random: Randomness = Randomness()
-    )
+    package init(keys: DeviceKeys, log: RingLog, keyring: Keyring, _ random: Randomness = Randomness())
         throws(Refusal)
     {
-        (self.keys, self.former, self.log, self.keyring, self.random) = (keys, former, log, keyring, random)
+        (self.keys, self.log, self.keyring, self.random) = (keys, log, keyring, random)
         writer = random.writer()
         member = try keys.publicKeys().member
         for (hash, entry) in log.entries { entries[hash] = try entry.sealed(with: keyring.ring) }
