@@ -40,9 +40,10 @@ struct InternetPasswordTests {
         ("https", "htps"), ("http", "http"), ("ssh", "ssh "), ("ftp", "ftp "), ("imap", "imap"), ("smtp", "smtp"),
         ("htps", "htps"), ("HTTPS", "htps"), ("abcd", "abcd"),
     ])
-    func protocol_byItsUsualName_isFoundByApplesCode(name: String, code: String) throws {
+    func protocol_byItsUsualName_isStoredAsApplesCode(name: String, code: String) throws {
         try tool.run("set", "--server", "h", "-a", "a", "--protocol", name, input: secret)
         #expect(try tool.run("get", "--server", "h", "-a", "a", "--protocol", code).output == secret)
+        #expect(try tool.security("find-internet-password -s h").text.contains("\"ptcl\"<uint32>=\"\(code)\""))
     }
 
     @Test(arguments: [
