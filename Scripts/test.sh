@@ -10,8 +10,8 @@ cd -- "$(dirname -- "$0")/.."
 # continue only after all others, minutes after its timeout.
 readonly width=24
 
-# The target with the tests of the tool, as a pattern.
-readonly tool_tests='KeychainctlTests\.'
+# The tests of the tool, and those that start etcd one after the other, as patterns.
+readonly tool_tests='^KeychainctlTests\.' etcd_tests='^KeychainSyncTests\.Etcd'
 
 scratch=$(mktemp -d)
 readonly scratch
@@ -30,10 +30,10 @@ main() {
     Scripts/check-foundation.py
     set_environment
     if [[ " $*" == *' --filter'* ]]; then
-        run first "$core" "$@"
-        run second "$wrappers" "$@"
+        run core "$core" "$@"
+        run wrappers "$wrappers" "$@"
     else
-        run_both "$core" "$wrappers" "$@"
+        run_all "$core" "$wrappers" "$@"
     fi
     [[ -e $scratch/found ]] || { echo "No test matches the filter." >&2; exit 1; }
     ((failed == 0)) || { repeat_failures; exit 1; }
@@ -41,15 +41,18 @@ main() {
 
 failed=0
 
-# The tests of the tool mostly wait for processes, and a test program has only as many threads that wait as there are processors. So the
-# other tests of the core run at the same time.
-run_both() { # program of the core, program of the wrappers, arguments of Swift Testing
-    local others
-    (run others "$1" --skip "^$tool_tests" "${@:3}"; exit "$failed") &
-    others=$!
-    run first "$1" --filter "^$tool_tests" "${@:3}"
-    run second "$2" "${@:3}"
-    wait "$others" || failed=1
+# The tests of the tool and of etcd mostly wait for processes, and a test program has only as many threads that wait as there are
+# processors. So the other tests of the core run at the same time.
+run_all() { # program of the core, program of the wrappers, arguments of Swift Testing
+    local -a beside=()
+    local pid
+    (run others "$1" --skip "$tool_tests|$etcd_tests" "${@:3}"; exit "$failed") &
+    beside+=($!)
+    (run etcd "$1" --filter "$etcd_tests" "${@:3}"; exit "$failed") &
+    beside+=($!)
+    run tool "$1" --filter "$tool_tests" "${@:3}"
+    run wrappers "$2" "${@:3}"
+    for pid in "${beside[@]}"; do wait "$pid" || failed=1; done
 }
 
 # Does not use `swift test`: it would record the environment, and the next build would compile every module again.
@@ -60,7 +63,7 @@ run() { # name of the log, program, arguments of Swift Testing
         tee "$scratch/$1.log" || status=$?
     # Swift Testing exits with 69 if no test is left. Another program may have some.
     if ((status == 69 && $# > 2)); then return; fi
-    # A variable would be lost with the subshell of run_both.
+    # A variable would be lost with the subshells of run_all.
     touch "$scratch/found"
     ((status == 0)) || failed=1
 }
