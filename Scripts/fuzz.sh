@@ -22,7 +22,7 @@ readonly build
 
 scratch=$(mktemp -d)
 readonly scratch
-trap 'rm -rf -- "$scratch"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf -- "$scratch"' EXIT
 
 main() {
     # Without this, SwiftPM does not notice new files in a local dependency. It does when it makes its build plan again.
@@ -36,7 +36,18 @@ main() {
     local seconds=${FUZZ_SECONDS:-60} target failed=0
     ((${#targets[@]} > 0)) || { echo "The fuzzer names no targets." >&2; exit 1; }
     if [[ -n ${FUZZ_TOTAL-} ]]; then seconds=$((FUZZ_TOTAL / ${#targets[@]} + 1)); fi
-    for target in "${targets[@]}"; do fuzz "$fuzzer" "$target" "$seconds" || failed=1; done
+    # As many at once as there are processors: a fuzzer uses one.
+    local running=0 most
+    most=$(nproc)
+    for target in "${targets[@]}"; do
+        if ((running == most)); then
+            wait -n || failed=1
+            running=$((running - 1))
+        fi
+        fuzz "$fuzzer" "$target" "$seconds" &
+        running=$((running + 1))
+    done
+    for ((; running > 0; running--)); do wait -n || failed=1; done
     heading
     rows "${targets[@]}"
     if [[ -n ${FUZZ_RECORD-} ]]; then record "$seconds" "$#" "${targets[@]}"; fi
@@ -46,7 +57,6 @@ main() {
 # New inputs go into a temporary folder: `Fuzz/Corpus` contains selected inputs only. Inputs that fail are kept.
 fuzz() { # program, target, seconds
     mkdir -p "$scratch/$2" "Fuzz/Corpus/$2" .build/fuzz-findings
-    printf '\n=== %s, %s s\n' "$2" "$3"
     # Leak detection is off because Foundation's caches look like leaks; the memory limit finds unbounded growth. Allocation stacks
     # are off, and the quarantine of freed memory is 16 MB, more than one input uses: together they would take half of the time.
     # To see where memory was allocated, run a finding again without these options.
@@ -54,8 +64,9 @@ fuzz() { # program, target, seconds
     FUZZ_TARGET=$2 SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$options "$1" \
         -max_total_time="$3" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -max_len=16384 \
         -print_final_stats=1 -verbosity=1 -artifact_prefix=".build/fuzz-findings/$2-" \
-        "$scratch/$2" "Fuzz/Corpus/$2" >"$scratch/$2.log" 2>&1 && echo "no findings" \
-        || { tail -n 60 "$scratch/$2.log"; return 1; }
+        "$scratch/$2" "Fuzz/Corpus/$2" >"$scratch/$2.log" 2>&1 ||
+        { printf '\n=== %s, %s s\n%s\n' "$2" "$3" "$(tail -n 60 "$scratch/$2.log")"; return 1; }
+    echo "$2: no findings in $3 s"
 }
 
 heading() { printf '\n| target | inputs run | edges covered | corpus | findings |\n|---|---|---|---|---|\n'; }
