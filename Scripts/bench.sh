@@ -4,7 +4,6 @@
 # line says when, of which revision and on what machine: the result stands under "Last result" of Docs/PERFORMANCE.md.
 
 set -euo pipefail
-export LC_ALL=C.UTF-8
 cd -- "$(dirname -- "$0")/.."
 
 main() {
@@ -14,6 +13,8 @@ main() {
     # As the README builds it.
     swift build --configuration release --static-swift-stdlib --product keychainctl
     tool=$(swift build --configuration release --static-swift-stdlib --show-bin-path)/keychainctl
+    # Not before: a changed environment makes SwiftPM compile every module again.
+    export LC_ALL=C.UTF-8
     folder=$(mktemp -d .build/bench.XXXXXX)
     trap 'rm -rf -- "$folder"' EXIT
 
