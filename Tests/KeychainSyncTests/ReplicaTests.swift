@@ -303,4 +303,21 @@ struct ReplicaTests {
         #expect(world.segments(of: 0).isEmpty)
         #expect(old.keys.allSatisfy { world.carrier[$0] == nil })
     }
+
+    /// Which of two snapshots of the same state stays depends on their random names only if both are under the same keys.
+    @Test(arguments: 0..<16) func snapshotUnderTheCurrentKeys_isNotReplacedByAnEarlierOne(_ round: Int) throws {
+        var world = try World(1)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        try world.snapshot(0)
+        world.look(0)
+        world.carryOut(try world.machines[0].rotate(), 0)
+        try world.snapshot(0)
+        world.look(0)
+        world.look(0)
+        #expect(!world.machines[0].needsSnapshot)
+        try world.join()
+        world.look(1)
+        #expect(try world.shown(1, "a") == "1")
+    }
 }

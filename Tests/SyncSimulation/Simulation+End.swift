@@ -42,6 +42,25 @@ extension Simulation {
         }
     }
 
+    /// A machine that joins then has only the keys of the current epoch, and what the carrier holds. It must have everything.
+    mutating func admitOneMore() throws {
+        let sponsors = devices.indices.filter {
+            let replica = devices[$0].disk.replica
+            return replica.ring.mayWrite(replica.member)
+        }
+        guard let sponsor = sponsors.randomElement(using: &random) else { return }
+        try join(by: sponsor)
+        for _ in 0..<2 {
+            meet()
+            for index in devices.indices {
+                for _ in 0..<3 { try look(index, .never, hides: 0) }
+            }
+        }
+        try check(devices[devices.count - 1].disk.replica.ring.isActive(newest), "nobody joined")
+    }
+
+    private var newest: MemberID { devices[devices.count - 1].disk.replica.member }
+
     func compare() throws {
         let active = devices.map(\.disk).filter { $0.replica.ring.isActive($0.replica.member) }
         guard let first = active.first?.replica else { throw Violation(description: "nobody is left") }

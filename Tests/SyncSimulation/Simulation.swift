@@ -53,6 +53,8 @@ package struct Simulation {
             for step in 0..<simulation.random.pick([30, 80]) { try simulation.step(step) }
             try simulation.settle()
             try simulation.compare()
+            try simulation.admitOneMore()
+            try simulation.compare()
         } catch {
             throw Violation(description: "seed \(seed): \(error)")
         }
@@ -207,8 +209,9 @@ package struct Simulation {
 
     // MARK: - Machines and carriers
 
-    private mutating func join() throws {
-        let sponsor = Int.random(in: 0..<devices.count, using: &random)
+    private mutating func join() throws { try join(by: Int.random(in: 0..<devices.count, using: &random)) }
+
+    mutating func join(by sponsor: Int) throws {
         let replica = devices[sponsor].disk.replica
         guard replica.ring.mayWrite(replica.member), replica.keyring.roots[replica.ring.current] != nil else { return }
         let device = DeviceKeys.make(keys)

@@ -43,6 +43,7 @@ extension Replica {
         where snapshot.isJoined && !snapshot.names.allSatisfy(listing.names.contains) {
             let isReplaced = snapshots.values.contains {
                 $0.header.id != id && $0.isJoined && $0.manifest.vector.covers(snapshot.manifest.vector)
+                    && isOpened($0, byAllWhoOpen: snapshot)
             }
             let isGone = unlistedSnapshots.remove(id) == nil
             if isGone, !isReplaced { effects.append(.found(.snapshotMissing(id))) }
@@ -198,8 +199,17 @@ extension Replica {
         return snapshots.values.contains { new in
             new.isJoined && new.header.id != old.header.id && new.names.allSatisfy(listing.names.contains)
                 && ring.mayWrite(new.manifest.author) && new.manifest.vector.covers(old.manifest.vector)
-                && (isRemoved || new.manifest.vector != old.manifest.vector || new.header.id < old.header.id)
+                && isOpened(new, byAllWhoOpen: old)
+                && (isRemoved || new.manifest.vector != old.manifest.vector || new.header.epoch != old.header.epoch
+                    || new.header.id < old.header.id)
         }
+    }
+
+    /// Whether a machine that joins, which has the keys of the current epoch only, loses nothing if one snapshot takes the place of the
+    /// other one. Of two with different epochs this holds in one order at most.
+    private func isOpened(_ new: KnownSnapshot, byAllWhoOpen old: KnownSnapshot) -> Bool {
+        let (new, old) = (new.header.epoch, old.header.epoch)
+        return new == old || new == ring.current || (old != ring.current && new.number > old.number)
     }
 
     /// What is to be fetched of a listing, as far as it can be told before ``listed(_:at:)`` has seen it.
