@@ -49,7 +49,8 @@ extension Finding {
             "The machine \(member.hex) has the same changes but other items. Please report this. On both machines, run: "
                 + "keychainctl doctor"
         case .startedAgain:
-            "This machine was restored from a backup, or was copied. It continues under a new identity. Nothing is lost."
+            "This machine continues under a new identity, since it was restored from a backup or copied, or 'keychainctl sync repair' was run. "
+                + "Nothing is lost."
         case .clockAhead(let member, let milliseconds):
             "The clock of \(member.hex) is \(milliseconds / 3_600_000) hours ahead. Its changes win over concurrent ones. Set its clock."
         case .tooLargeToShare:

@@ -91,7 +91,8 @@ extension Keychainctl.Sync {
                 With --without-fetching the machine is removed all the same, and what it has sent and this \
                 machine has not fetched is lost.
 
-                The open invitations of this machine are withdrawn: the removed one may know their codes.
+                The open invitations of this machine are withdrawn: the removed one may know their codes. A \
+                recovery key that it made or knows lets it in again: remove that too, and make another one.
 
                 EXAMPLES
                   keychainctl sync remove old-laptop
@@ -107,16 +108,22 @@ extension Keychainctl.Sync {
             let vault = try UserKeychain.existingVault()
             try confirmation.ask("These machines will be removed from the ring: \(names.joined(separator: ", ")).")
             let (names, withoutFetching) = (names, withoutFetching)
-            let (report, invitations) = try unlock.unlocking(vault) { () throws(KeychainError) in
+            let (report, invitations, keys) = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
                     let (member, status) = (RingMember.ofTool(vault), try await RingMember.ofTool(vault).status())
                     let others = status.members.filter { !$0.isThisMachine }
-                    let report = try await member.remove(
-                        try Keychainctl.Sync.chosen(names, among: others), isWithoutFetching: withoutFetching)
-                    return (report, status.openInvitations)
+                    let chosen = try Keychainctl.Sync.chosen(names, among: others)
+                    let report = try await member.remove(chosen, isWithoutFetching: withoutFetching)
+                    let keys = others.filter { $0.role == .recovery && !chosen.contains($0.id) }
+                    return (report, status.openInvitations, keys)
                 }
             }
             SyncWords.show(report)
+            for key in keys {
+                Output.note(
+                    "The recovery key \(key.shortID) still opens the ring. If the removed machine made it, or knows it, run: keychainctl "
+                        + "sync remove \(key.shortID), and then: keychainctl sync recovery-key")
+            }
             if invitations > 0 {
                 Output.note("Open invitations withdrawn: \(invitations). To make another one: keychainctl sync invite")
             }
