@@ -92,6 +92,38 @@ struct InjectTests {
     }
 
     /// Only what takes the place of another file has a name before.
+    /// The vault would be gone, or nothing would open it.
+    @Test(
+        .enabled(if: Tool.has("openssl"), "openssl is not installed"),
+        arguments: [
+            "\"$CTL\" inject --in in --replace --out", "\"$CTL\" security export -t certs -o",
+            "\"$CTL\" key export --tag t --clear-text --replace",
+        ])
+    func file_inThePlaceOfOneOfTheVault_isRefused(command: String) throws {
+        try tool.must("\"$CTL\" key generate --tag t; echo keychain://example.com/alice > in")
+        try tool.must("ln -s ~/.config/swift-keychain folder")
+        try tool.must(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k -subj /CN=a -out c 2> errors"
+        )
+        try tool.must("\"$CTL\" certificate import c")
+        let folder = ".local/share/swift-keychain"
+        try tool.must(
+            "HOME=$PWD/other; mkdir other; printf v | KEYCHAIN_VAULT=$PWD/vault KEYCHAIN_DEVICE_KEY=$PWD/other/key \"$CTL\" set -s s -a a"
+        )
+        for path in [
+            "vault/vault.db", "vault/new", "\(folder)/vault.db", "\(folder)/new", ".config/swift-keychain/device.key",
+            "folder/device.key",
+        ] {
+            let arguments =
+                command.contains("key export")
+                ? command.replacingOccurrences(of: "export", with: "export \(path)") : "\(command) \(path)"
+            let run = try tool.shell(arguments)
+            #expect(run.status != 0, "\(path): \(run.everything)")
+        }
+        #expect(try tool.shell("\"$CTL\" get -s example.com -a alice; ls \(folder)").text.hasPrefix("correct horse"))
+        #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent(folder + "/new").path))
+    }
+
     @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
     func file_thatReplacesNothing_isNeverRenamed() throws {
         let run = try tool.shell(

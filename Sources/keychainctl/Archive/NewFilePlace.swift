@@ -31,16 +31,18 @@ struct NewFilePlace {
             return
         }
         try self.init(file: path, replacing: replacing)
-        try checkFolder(vault)
+        try checkFolder()
+        try checkOutside(vault)
         try checkFree()
     }
 
     /// A file that another program reads, in the folder where that program expects it. `-` is a name like others.
     ///
     /// - Throws: `duplicateItem` if the file exists and must not be replaced; `unsafeLocation` for what is not a
-    ///   regular file.
-    init(forPrograms path: String, replacing: Bool) throws(KeychainError) {
+    ///   regular file, and for the vault's files.
+    init(forPrograms path: String, replacing: Bool, outside vault: VaultLocation) throws(KeychainError) {
         try self.init(file: path, replacing: replacing)
+        try checkOutside(vault)
         try checkFree()
     }
 
@@ -92,16 +94,50 @@ struct NewFilePlace {
             "The file '\(path)' exists already and was not changed. Name another file, or add: --replace")
     }
 
-    private func checkFolder(_ vault: VaultLocation) throws(KeychainError) {
+    private func checkFolder() throws(KeychainError) {
         var status = stat()
         guard stat(folder, &status) == 0 else { throw .archiveFile("open", folder) }
         guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
             throw KeychainError(
                 .unsafeLocation, "The folder '\(folder)' can be changed by every user. Run: chmod o-w '\(folder)'")
         }
-        guard let own = Self.resolved(vault.folder), (folder + "/").utf8.starts(with: (own + "/").utf8) else { return }
-        throw KeychainError(
-            .unsafeLocation, "'\(path)' is inside the vault's folder, and would be lost with it. Name a place outside.")
+    }
+
+    /// The file must not take the place of what the vault consists of, nor be lost with it.
+    private func checkOutside(_ vault: VaultLocation) throws(KeychainError) {
+        // A folder may be mounted at a second place.
+        if let own = Self.resolved(vault.folder),
+            (folder + "/").utf8.starts(with: (own + "/").utf8) || Self.areSame(folder, own)
+        {
+            throw KeychainError(
+                .unsafeLocation,
+                "'\(path)' is inside the vault's folder, and would be lost with it. Name a place outside.")
+        }
+        guard access(folder + "/vault.db", F_OK) != 0 || access(folder + "/vault.lock", F_OK) != 0 else {
+            throw KeychainError(
+                .unsafeLocation, "'\(folder)' is the folder of another vault. Nothing was written. Name another folder."
+            )
+        }
+        guard !isSame(vault.deviceKeyFile) else {
+            throw KeychainError(
+                .unsafeLocation, "'\(path)' is the vault's device key. Nothing was written. Name another file.")
+        }
+    }
+
+    /// Whether a path leads to this file, also by links, and also if there is no file yet.
+    private func isSame(_ other: String) -> Bool {
+        if Self.areSame(path, other) { return true }
+        let parts = other.utf8.split(separator: UInt8(ascii: "/"))
+        let above = "/" + parts.dropLast().map { String($0) ?? "" }.joined(separator: "/")
+        return Self.resolved(above)?.utf8.elementsEqual(folder.utf8) == true
+            && parts.last.map { name.utf8.elementsEqual($0) } == true
+    }
+
+    /// Whether both are there, and are one file or folder.
+    private static func areSame(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+            && first.st_ino == second.st_ino
     }
 
     /// The path without links; `nil` if there is no such folder.

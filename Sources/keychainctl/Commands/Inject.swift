@@ -5,6 +5,7 @@ import ArgumentParser
 import Foundation
 import KeychainAuthenticators
 import KeychainKit
+import KeychainVault
 
 extension Keychainctl {
     struct Inject: ParsableCommand {
@@ -55,8 +56,10 @@ extension Keychainctl {
                     "The template and the secret that opens the vault use the same descriptor. Use two.")
             }
             let template = try Template(text())
-            let place = try output.map { path in try NewFilePlace(forPrograms: path, replacing: replace) }
             let keychain = try UserKeychain()
+            let place = try output.map { path in
+                try NewFilePlace(forPrograms: path, replacing: replace, outside: keychain.vault.location)
+            }
             var filled = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
                     var values = ReferencedValues(keychain)

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainKeys
 import KeychainKit
+import KeychainVault
 
 enum CMSCommand {
     /// The flags of macOS's command, so that a wrong one is told from one that is not supported.
@@ -24,7 +25,8 @@ enum CMSCommand {
             guard !options.has("n") else { return }
             try naming("write") { () throws(KeychainError) in
                 guard let path = options["o"] else { return try Output.write(content) }
-                try NewFile.write(content, to: NewFilePlace(forPrograms: path, replacing: true))
+                let vault = try UserKeychain().vault.location
+                try NewFile.write(content, to: NewFilePlace(forPrograms: path, replacing: true, outside: vault))
             }
         }
     }

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainKeys
 import KeychainKit
+import KeychainVault
 import SecretMemory
 
 enum ExportCommand {
@@ -141,7 +142,8 @@ enum ExportCommand {
         try naming("write") { () throws(KeychainError) in
             guard let path else { return try Output.write(content) }
             // For the user alone, since it may contain a private key.
-            try NewFile.write(content, to: NewFilePlace(forPrograms: path, replacing: true))
+            let vault = try UserKeychain().vault.location
+            try NewFile.write(content, to: NewFilePlace(forPrograms: path, replacing: true, outside: vault))
         }
         if let path { call.session.say("security: \(content.count) bytes written to \(path.escaped)") }
     }
