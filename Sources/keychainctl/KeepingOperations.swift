@@ -138,7 +138,7 @@ final class KeepingOperations: ItemOperations {
                 authorization)
             let size = deeds == [KeptVersion.Deed.added] ? 0 : old.item.value?.count ?? 0
             let excess = settings.excess(earlier.reversed(), after: size, at: now)
-            for version in excess { try versions.remove(version) }
+            for version in excess { try versions.drop(version) }
             return true
         } catch {
             guard let obstacle = Self.obstacles[error.reason] else { throw error }

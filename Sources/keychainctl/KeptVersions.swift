@@ -30,6 +30,10 @@ struct KeptVersions {
     /// - Parameter id: The item that there is now, or was until now.
     func related(to name: KeptName, _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
         var found = try versions(of: name)
+        // What was moved away under this name is another item, or is found by where it went.
+        if id != nil, let away = found.lastIndex(where: { $0.deeds == [KeptVersion.Deed.moved] }) {
+            found.removeFirst(away + 1)
+        }
         var known = Set(found.map(\.original) + [id].compactMap { $0 })
         var next = Array(known)
         while let id = next.popLast() {
@@ -72,6 +76,25 @@ struct KeptVersions {
         _ = try items.delete(InternalItem.selection(version.stored.id), authorization)
     }
 
+    /// Removes a version that is beyond the bounds. If the item was moved then, those of its earlier names are found without it.
+    func drop(_ version: KeptVersion) throws(KeychainError) {
+        if let target = version.movedTo { try relink(version.original, to: target) }
+        try remove(version)
+    }
+
+    /// The item of earlier names has another identity now.
+    func relink(_ id: UUID, to target: UUID) throws(KeychainError) {
+        // One that requires the user stays as it is, since nobody is asked here.
+        for link in try versions(movedTo: id) where link.stored.item.accessControl.needs.isEmpty {
+            _ = try items.update(InternalItem.selection(link.stored.id), authorization) {
+                (stored) throws(KeychainError) in
+                var item = stored.item
+                item.attributes[.generic] = .data(target.data)
+                return item
+            }
+        }
+    }
+
     /// Removes all versions of an item, and those of the names that it had before it was moved.
     ///
     /// - Parameter id: The item that there is now, or was until now.
@@ -103,7 +126,7 @@ struct KeptVersions {
         var remaining = 0
         for versions in Dictionary(grouping: try all(), by: \.name).values {
             let excess = settings.excess(versions.reversed(), at: now)
-            for version in excess { try remove(version) }
+            for version in excess { try drop(version) }
             remaining += versions.count - excess.count
         }
         return remaining

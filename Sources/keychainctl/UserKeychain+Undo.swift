@@ -95,13 +95,23 @@ private struct Restoration {
     private func put(_ old: Item, over holder: StoredItem?) throws(KeychainError) -> UUID {
         var item = old
         item.attributes.renew(after: old)
-        guard let holder else { return try items.insert(item, authorization).id }
+        guard let holder else {
+            let id = try items.insert(item, authorization).id
+            try relinkIfDeleted(to: id)
+            return id
+        }
         _ = try items.update(selection(holder), authorization) { (stored) throws(KeychainError) in
             var new = item
             new.attributes.renew(after: stored.item)
             return new
         }
         return holder.id
+    }
+
+    /// What led to an item that was deleted leads to the one that is there again. One that was moved is where it was moved to.
+    private func relinkIfDeleted(to id: UUID) throws(KeychainError) {
+        let last = try items.versions.versions(of: version.name).last { $0.original == version.original }
+        if last?.deeds == [KeptVersion.Deed.deleted] { try items.versions.relink(version.original, to: id) }
     }
 
     private func keepAbsence(_ id: UUID, _ item: Item) throws(KeychainError) {

@@ -168,6 +168,14 @@ struct HistoryBoundsTests {
         #expect(try tool.changes() == ["set: value"])
     }
 
+    @Test func forgottenItem_leavesTheVersionsOfAnEarlierOneOfItsName() throws {
+        try set(2)
+        try tool.must("\"$CTL\" move -s s --to-service t && \"$CTL\" move -s t --to-service u")
+        try tool.must("printf other | \"$CTL\" set -s t -a a && \"$CTL\" delete -s t -a a --forget")
+        #expect(try tool.changes() == ["move: moved", "move: moved", "set: value"])
+        try tool.must("\"$CTL\" undo -s u -a a")
+    }
+
     @Test func forgottenItem_beforeItsTimeIsOver_isNotInTheVaultsFiles() throws {
         try set(2)
         try tool.must("\"$CTL\" history --clear --all")

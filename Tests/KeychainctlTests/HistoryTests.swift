@@ -118,6 +118,23 @@ struct HistoryTests {
         #expect(run.status == 5 && run.output.isEmpty, "\(run.errors)")
     }
 
+    /// What led from one name to the next is not kept any more: another item has changed too often under the name in between, or the item
+    /// was deleted there and brought back.
+    @Test(arguments: [
+        (move, "c"),
+        ("\"$CTL\" move -s s -a a --to-account b; \"$CTL\" delete -s s -a b; \"$CTL\" undo -s s -a b", "b"),
+    ])
+    func version_whoseWayToTheItemIsNoLongerKept_opensToNobodyElse(script: String, account: String) throws {
+        let changes = "for n in 1 2 3 4 5 6 7 8 9 10 11; do printf $n | \"$CTL\" set -s s -a b; done"
+        try tool.must("echo several words > words; \"$CTL\" init --passphrase-fd 3 3< words")
+        try tool.must("\(Self.setOne); printf two | \"$CTL\" set -s s -a a; \(script); \(changes)")
+        try tool.must("\"$CTL\" set -s s -a \(account) --keep-value --require user-presence")
+        let run = try tool.shell("KEYCHAIN_AUTHENTICATOR=none \"$CTL\" get -s s -a a --history 1 < /dev/null")
+        #expect(run.status == 5 && run.output.isEmpty, "\(run.everything)")
+        try tool.must("\"$CTL\" delete -s s -a \(account) --all --forget")
+        #expect(try tool.shell("\"$CTL\" get -s s -a a --history 1 < /dev/null").status == 3)
+    }
+
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
     func version_underAFormerName_getsABetterAccessibilityToo() throws {
         try tool.must("\(Self.setOne) --accessibility always; \(Self.move)")
