@@ -145,7 +145,7 @@ $owner
 $1 .build/development/debug/swift-keychainPackageTests.xctest --testing-library swift-testing \
     --experimental-maximum-parallelization-width 24 $chosen </dev/null >"\$home/log" 2>&1
 status=\$?
-grep -aE '^✘|Test run with' "\$home/log" | tail -n 20
+grep -aE '^✘|Test run with' "\$home/log" | tail -n 200
 exit "\$status"
 END
 }

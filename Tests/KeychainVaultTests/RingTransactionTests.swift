@@ -82,7 +82,8 @@ struct RingTransactionTests {
         #expect(try test.vault.inRing { (ring) throws(KeychainError) in ring.isInRing } == false)
     }
 
-    @Test func vault_inARing_isReadByTheSecondReader() throws {
+    @Test(.enabled(if: FormatReader.isAvailable, FormatReader.requirement))
+    func vault_inARing_isReadByTheSecondReader() throws {
         #expect(try FormatReader.read(test.location).errors == "")
     }
 

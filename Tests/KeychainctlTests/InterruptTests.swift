@@ -13,6 +13,7 @@ struct InterruptTests {
     func prompt_withControlC_endsByTheSignalAndChangesNothing(_ prompt: InterruptedPrompt) throws {
         let lockable = prompt.vault == .locked ? try LockableTool() : nil
         let tool = try lockable?.tool ?? Tool()
+        if prompt.command.hasSuffix(" git"), !Tool.has("git") { try Test.cancel("git is not installed") }
         switch prompt.vault {
         case .missing: break
         case .open: try tool.store()

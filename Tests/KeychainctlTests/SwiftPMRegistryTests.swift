@@ -5,9 +5,10 @@ import Foundation
 import KeychainTestSupport
 import Testing
 
-private let hasSwift = Tool.has("swift") && Tool.hasPython
+/// A toolchain without the libraries that it needs does not run.
+private let hasSwift = Tool.hasPython && (try? Tool().shell("swift package --version").status) == 0
 
-@Suite("SwiftPM and a registry", .enabled(if: hasSwift, "swift or python3 is not installed"))
+@Suite("SwiftPM and a registry", .enabled(if: hasSwift, "swift or python3 is not installed, or does not run"))
 struct SwiftPMRegistryTests {
     private let tool: Tool
 
