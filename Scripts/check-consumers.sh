@@ -98,18 +98,18 @@ END
 # Each trait alone, with something that exists only with it, and all of them together.
 check_traits() {
     local certificates='print("certificates", type(of: SecPolicyCreateBasicX509()))'
-    local configuration='print(KeychainConfigProvider(SecretStore(service: "com.example.app")).providerName)'
+    local provider='print(KeychainConfigProvider(SecretStore(service: "com.example.app")).providerName)'
     local etcd='print("etcd", EtcdCluster(["https://etcd.example:2379"]).endpoints.count)'
     local nio='print("nio", type(of: TLSConfiguration.makeServerConfiguration(authenticatedAs:with:)) == Never.self)'
     local tpm='print("tpm", TPMToken.defaultConnection.isEmpty)'
     check_trait '"Certificates"' "KeychainTrust" "$certificates" "certificates SecPolicy"
-    check_trait '"Configuration"' "KeychainConfiguration KeychainKit" "$configuration" "KeychainConfigProvider"
+    check_trait '"Configuration"' "KeychainConfiguration KeychainKit" "$provider" "KeychainConfigProvider"
     check_trait '"Etcd"' "KeychainSyncEtcd" "$etcd" "etcd 1"
     check_trait '"NIOSSL"' "KeychainNIOSSL NIOSSL" "$nio" "nio false"
     check_trait '"TPM"' "KeychainTPM" "$tpm" "tpm false"
     check_trait '"Certificates", "Configuration", "Etcd", "NIOSSL", "TPM"' \
         "KeychainTrust KeychainConfiguration KeychainKit KeychainSyncEtcd KeychainNIOSSL NIOSSL KeychainTPM" \
-        "$certificates"$'\n'"$configuration"$'\n'"$etcd"$'\n'"$nio"$'\n'"$tpm" \
+        "$certificates"$'\n'"$provider"$'\n'"$etcd"$'\n'"$nio"$'\n'"$tpm" \
         $'certificates SecPolicy\nKeychainConfigProvider\netcd 1\nnio false\ntpm false'
 }
 
@@ -164,6 +164,8 @@ begin() {
     printf '== %s (%s)\n' "$1" "$configuration"
     rm -rf -- "$scratch/app/Sources" "$scratch/app/Package.resolved"
     mkdir -p "$scratch/app/Sources/App" "$scratch/home"
+    # swift-certificates would import our Security of the package before.
+    rm -f -- "$scratch"/build/{debug,release}/Modules/Security.*
 }
 
 write_package() { # dependency, dependencies of App, further targets
