@@ -35,7 +35,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .notFound: "no item matches"
         case .ambiguous: "the item already exists, or several items match"
         case .locked: "the keychain is locked"
-        case .cancelled: "cancelled at the prompt (^C there ends the tool with SIGINT instead)"
+        case .cancelled: "cancelled at a prompt or by the editor (^C ends the tool with SIGINT)"
         case .denied: "not allowed, or a wrong passphrase or key"
         case .corrupt: "the vault or the item is damaged"
         case .diskFull: "no space left"

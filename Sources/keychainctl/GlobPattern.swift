@@ -14,7 +14,7 @@ struct GlobPattern: ExpressibleByArgument {
 
     private var parts: [Part] = []
 
-    /// - Returns: `nil` if a bracket is not closed.
+    /// - Returns: `nil` if a bracket is not closed, or nothing follows a backslash.
     init?(argument: String) {
         var rest = Array(argument)[...]
         while let next = rest.popFirst() {
@@ -24,7 +24,9 @@ struct GlobPattern: ExpressibleByArgument {
             case "[":
                 guard let choice = Self.choice(&rest) else { return nil }
                 parts.append(choice)
-            case "\\": parts.append(.character(rest.popFirst() ?? next))
+            case "\\":
+                guard let character = rest.popFirst() else { return nil }
+                parts.append(.character(character))
             default: parts.append(.character(next))
             }
         }

@@ -47,7 +47,8 @@ struct ItemOptions: ParsableArguments {
             valueName: "name"), transform: AccessGroupName.checked)
     var accessGroup: String?
 
-    @Flag(inversion: .prefixedNo, help: "Whether the item is marked for synchronization.")
+    @Flag(
+        inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether the item is marked for synchronization.")
     var synchronizable: Bool?
 
     /// The host as it was given, if it has capitals. Other programs store it so.

@@ -74,7 +74,7 @@ struct ImportFailureTests {
         #expect(run.status == 64 && run.errors.contains("keepassxc-cli export --format csv"), "\(run.everything)")
     }
 
-    @Test(arguments: ["keepassxc", "bitwarden", "1password", "firefox", "chrome", "docker"])
+    @Test(arguments: ["keepassxc", "bitwarden", "1password", "firefox", "chrome", "docker", "keychain-dump"])
     func export_thatIsEmpty_isCalledEmpty(format: String) throws {
         let run = try tool.importText(format, "")
         #expect(run.status == 64 && run.errors.contains("is empty"), "\(run.everything)")

@@ -11,6 +11,12 @@ struct KeyTests {
 
     init() throws { tool = try Tool() }
 
+    @Test func delete_whereThereIsNoVault_createsNone() throws {
+        let run = try tool.run("key", "delete", "--tag", "t")
+        #expect(run.status == 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
+    }
+
     /// Runs a script that has to work, and returns what it printed.
     @discardableResult
     func shell(_ script: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {

@@ -120,6 +120,19 @@ struct ProtectTests {
         #expect(try vault.get().output == secret)
     }
 
+    @Test func deviceKey_thatOpensTheVault_isNotAddedTwice() throws {
+        try vault.withKey("protect add device-key")
+        let run = try tool.run("protect", "add", "device-key")
+        #expect(run.status == 4 && run.errors.contains("already"), "\(run.errors)")
+        #expect(try tool.words() == ["recovery-key", "device-key"])
+    }
+
+    @Test func deviceKey_addedWhereThereIsNoVault_isThatOfTheNewOne() throws {
+        let other = try Tool()
+        #expect(try other.run("protect", "add", "device-key").status == 0)
+        #expect(try other.words() == ["device-key"])
+    }
+
     @Test func deviceKey_removed_locksTheVault() throws {
         try vault.withKey("protect add device-key")
         try vault.store()

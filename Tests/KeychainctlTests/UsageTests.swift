@@ -23,7 +23,8 @@ struct UsageTests {
     ]
 
     @Test(arguments: [
-        "run", "run --", "run true", "run --env X=y -- true", "run --env X -- true", "run --registry h -- true",
+        "list --match 'h\\'", "list --synchronizable --no-synchronizable", "run", "run --", "run true",
+        "run --env X=y -- true", "run --env X -- true", "run --registry h -- true",
         "run --env 'X-Y=keychain://s/a' -- true", "inject --replace", "edit", "copy", "copy -s s --clear-after 172801",
         "copy -s s --clear-after 3d", "copy -s s --clear-after 5y", "copy -s s --clear-after x",
         "copy -s s --clear-after d",

@@ -137,6 +137,8 @@ extension Keychainctl.Key {
 
         func run() throws {
             let keychain = try UserKeychain()
+            // Otherwise looking for the key would create a vault.
+            guard try !keychain.vault.protectors.isEmpty else { throw KeychainError.noKey }
             let isRemoved = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try key.removingStore(in: keychain).remove(tag: key.tag)
             }

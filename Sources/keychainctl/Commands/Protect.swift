@@ -88,7 +88,11 @@ extension Keychainctl {
             func run() throws {
                 let vault = try UserKeychain().vault
                 try vault.checkMayAdd(name.kind)
-                try vault.create()
+                let isNew = try vault.create()
+                if name.kind == .deviceKey, try vault.openedBy == .deviceKey {
+                    guard isNew else { throw Self.opensAlready }
+                    return adviseIfOpen(vault)
+                }
                 let authority = try options.authority(vault, for: name.kind)
                 let secret = try new.secret(of: name.kind, vault)
                 try RecoveryKeyOutput.showing([secret]) { () throws(KeychainError) in
@@ -96,6 +100,10 @@ extension Keychainctl {
                 }
                 adviseIfOpen(vault)
             }
+
+            /// A second protector for the same key would stay when the first one is removed.
+            private static let opensAlready = KeychainError(
+                .duplicateItem, "The device key of this machine opens the vault already. Nothing was changed.")
 
             /// The protector was added, even if the vault cannot be checked now.
             private func adviseIfOpen(_ vault: Vault) {

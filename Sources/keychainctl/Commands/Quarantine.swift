@@ -13,9 +13,9 @@ extension Keychainctl {
             commandName: "quarantine",
             abstract: "List, restore or erase quarantined items.",
             discussion: """
-                An item that does not open is moved to the quarantine, with all its bytes, when another \
-                item needs its name or when it is deleted. You can restore it once it opens again, or \
-                erase it permanently.
+                An item whose name cannot be read is moved to the quarantine, with all its bytes, when \
+                another item needs its name or when it is deleted; with rotate also one whose value cannot \
+                be read. You can restore it once it opens again, or erase it permanently.
 
                 EXAMPLES
                   keychainctl quarantine list

@@ -21,7 +21,7 @@ extension Keychainctl {
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), wrongCredential (the file of a credential that does not open the vault, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
                 rotationPending, notRotated, locked and ofAnotherDevice (counts), differences (an array of sentences; \
-                null while the vault is locked), rollbackWatched (whether this machine remembers a state of the \
+                null if they cannot be found), rollbackWatched (whether this machine remembers a state of the \
                 vault; null while it is locked) and memoryProtection (secretMemory, locked, swappable). \
                 If there is no vault yet, exists is false, counts are 0 and what describes it is null.
 

@@ -29,7 +29,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 
     /// Whether also an export without entries has a text.
     fileprivate var isNeverEmpty: Bool {
-        [.keepassxc, .bitwarden, .onePassword, .firefox, .chrome, .docker].contains(self)
+        [.keepassxc, .bitwarden, .onePassword, .firefox, .chrome, .docker, .keychainDump].contains(self)
     }
 
     private var meaning: String {
@@ -145,9 +145,10 @@ struct ImportReader {
     /// The name of the folder of the file.
     private func serviceOfVariables() throws(KeychainError) -> String {
         if let service { return service }
-        guard let path, let resolved = realpath(path, nil) else {
+        guard let path else {
             throw KeychainError(.invalidParameter, "Give --service: the variables have no folder to be named after.")
         }
+        guard let resolved = realpath(path, nil) else { throw .archiveFile("open", path) }
         defer { free(resolved) }
         let parts = String(cString: resolved).split(separator: "/")
         guard let folder = parts.dropLast().last else {

@@ -140,10 +140,13 @@ enum KeychainListFile {
         var path = ""
         for part in folder.split(separator: "/") {
             path += "/" + part
-            let isMade = mkdir(path, 0o700) == 0
-            guard isMade ? chmod(path, 0o700) == 0 : errno == EEXIST || access(path, F_OK) == 0 else {
+            guard mkdir(path, 0o700) == 0 else {
+                let code = errno
+                if code == EEXIST || access(path, F_OK) == 0 { continue }
+                errno = code
                 throw failure("create", path)
             }
+            guard chmod(path, 0o700) == 0 else { throw failure("create", path) }
         }
     }
 
