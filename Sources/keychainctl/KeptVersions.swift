@@ -30,8 +30,10 @@ struct KeptVersions {
     /// - Parameter id: The item that there is now, or was until now.
     func related(to name: KeptName, _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
         var found = try versions(of: name)
-        // What was moved away under this name is another item, or is found by where it went.
-        if id != nil, let away = found.lastIndex(where: { $0.deeds == [KeptVersion.Deed.moved] }) {
+        // What was moved away from this name, and is still there, is another item. It keeps its versions.
+        if let id, let away = found.lastIndex(where: { $0.movedTo != nil }), let target = found[away].movedTo,
+            target != id, try isThere(target, found[away].name)
+        {
             found.removeFirst(away + 1)
         }
         var known = Set(found.map(\.original) + [id].compactMap { $0 })
@@ -47,6 +49,13 @@ struct KeptVersions {
         }
         var seen: Set<UUID> = []
         return found.filter { seen.insert($0.stored.id).inserted }
+    }
+
+    private func isThere(_ id: UUID, _ formerName: KeptName) throws(KeychainError) -> Bool {
+        let itemClass = formerName.item?.itemClass ?? .genericPassword
+        var selection = Selection(itemClass: nil, id: PersistentReference(itemClass: itemClass, id: id))
+        selection.namesConstrained = true
+        return try !items.select(selection, limit: 1, includingValues: false, authorization).items.isEmpty
     }
 
     /// All versions, the oldest first. Opens the metadata of every item of the vault.

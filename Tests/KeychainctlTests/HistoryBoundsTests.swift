@@ -176,6 +176,15 @@ struct HistoryBoundsTests {
         try tool.must("\"$CTL\" undo -s u -a a")
     }
 
+    /// Nothing led back to the first name.
+    @Test func forgottenItem_thatWasMovedBackWhileTheHistoryWasOff_leavesNoVersions() throws {
+        try set(2)
+        try tool.must(
+            "\"$CTL\" move -s s --to-service t && \"$CTL\" history --off && \"$CTL\" move -s t --to-service s")
+        try tool.must("\"$CTL\" delete -s s -a a --forget")
+        #expect(try tool.history("").isEmpty)
+    }
+
     @Test func forgottenItem_beforeItsTimeIsOver_isNotInTheVaultsFiles() throws {
         try set(2)
         try tool.must("\"$CTL\" history --clear --all")
