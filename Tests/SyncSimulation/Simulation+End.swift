@@ -49,17 +49,18 @@ extension Simulation {
             return replica.ring.mayWrite(replica.member)
         }
         guard let sponsor = sponsors.randomElement(using: &random) else { return }
+        let count = devices.count
         try join(by: sponsor)
+        try check(devices.count == count + 1, "nobody joined")
         for _ in 0..<2 {
             meet()
             for index in devices.indices {
                 for _ in 0..<3 { try look(index, .never, hides: 0) }
             }
         }
-        try check(devices[devices.count - 1].disk.replica.ring.isActive(newest), "nobody joined")
+        let newest = devices[count].disk.replica
+        try check(newest.ring.isActive(newest.member), "nobody let the newest machine in")
     }
-
-    private var newest: MemberID { devices[devices.count - 1].disk.replica.member }
 
     func compare() throws {
         let active = devices.map(\.disk).filter { $0.replica.ring.isActive($0.replica.member) }
