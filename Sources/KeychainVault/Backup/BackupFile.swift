@@ -41,7 +41,12 @@ struct BackupFile {
     /// - Throws: `duplicateItem` if a file is there and must not be replaced, `unsafeLocation` if it is no file, or in
     ///   the folder of a vault.
     func checkFree(replacing: Bool) throws(KeychainError) {
-        try checkIsNoVaultsFolder()
+        // The database of a vault has the form of a backup, and must not be replaced by one.
+        guard !VaultLocation.isVaultsFolder(FileSafety.parent(of: path)) else {
+            throw KeychainError(
+                .unsafeLocation,
+                "'\(path)' is inside the folder of another vault. Nothing was changed. Name a place outside.")
+        }
         if let changes = try filledCompanion {
             throw KeychainError(
                 .duplicateItem,
@@ -58,17 +63,6 @@ struct BackupFile {
         guard try isVault else {
             throw KeychainError(
                 .duplicateItem, "'\(path)' is not a backup of a vault and was not changed. Name another file.")
-        }
-    }
-
-    /// The database of a vault has the form of a backup, and must not be replaced by one.
-    private func checkIsNoVaultsFolder() throws(KeychainError) {
-        let folder = FileSafety.parent(of: path)
-        for name in [VaultLocation.lockName, VaultLocation.reserveName]
-        where try FileSafety.status((folder == "/" ? "" : folder) + "/" + name) != nil {
-            throw KeychainError(
-                .unsafeLocation,
-                "'\(path)' is inside the folder of another vault. Nothing was changed. Name a place outside.")
         }
     }
 

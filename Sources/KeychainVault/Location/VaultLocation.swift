@@ -137,6 +137,15 @@ public struct VaultLocation: Hashable, Sendable {
         for byte in folder.utf8 { hasher.combine(byte) }
     }
 
+    /// Whether a folder holds a vault. Nothing else may be written there: a program could take it for a part of the vault.
+    package static func isVaultsFolder(_ folder: String) -> Bool {
+        func has(_ name: String) -> Bool {
+            var status = stat()
+            return lstat("\(folder)/\(name)", &status) == 0
+        }
+        return has(reserveName) || (has(databaseName) && has(lockName))
+    }
+
     var databaseFile: String { folder + "/" + Self.databaseName }
     var lockFile: String { folder + "/" + Self.lockName }
 

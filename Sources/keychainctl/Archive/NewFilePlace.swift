@@ -113,7 +113,7 @@ struct NewFilePlace {
                 .unsafeLocation,
                 "'\(path)' is inside the vault's folder, and would be lost with it. Name a place outside.")
         }
-        guard access(folder + "/vault.db", F_OK) != 0 || access(folder + "/vault.lock", F_OK) != 0 else {
+        guard !VaultLocation.isVaultsFolder(folder) else {
             throw KeychainError(
                 .unsafeLocation, "'\(folder)' is the folder of another vault. Nothing was written. Name another folder."
             )
