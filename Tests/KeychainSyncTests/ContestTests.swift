@@ -126,6 +126,14 @@ struct ContestTests {
         #expect(replica.wraps[.wrap(replica.ring.current, laptop)] == nil)
     }
 
+    @Test func machine_removedAfterAll_isNoticedNoMore() async throws {
+        let (server, laptop) = try await contest()
+        await refusal(server)
+        #expect(try await contests(server) == 1)
+        _ = try await server.member.remove([laptop])
+        #expect(try await contests(server) == 0)
+    }
+
     @Test func machine_removedAtOnce_needsNoExchangeBefore() async throws {
         let (server, laptop) = try await contest()
         _ = try await server.member.remove([laptop])

@@ -45,6 +45,46 @@ extension HostileCarrierTests {
         for ring in [ring, attacker.log.id] { #expect(world.view(of: "desktop", ring).published.isEmpty) }
     }
 
+    /// A machine that has asked and waits.
+    private func waiting(
+        _ code: SecretBytes, patience: Duration
+    ) async throws -> (Machine, Task<ExchangeReport, any Error>) {
+        let desktop = try world.machine("desktop")
+        let (asks, asked) = AsyncStream.makeStream(of: MemberID.self)
+        let joining = Task {
+            defer { asked.finish() }
+            return try await desktop.member.join(
+                code, at: world.place, interval: .milliseconds(5), patience: patience
+            ) { asked.yield($0) }
+        }
+        for await _ in asks { break }
+        return (desktop, joining)
+    }
+
+    @Test func machine_whoseInvitationExpiresWhileItWaits_isToldThatItIsOver() async throws {
+        let laptop = try await world.founder()
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        let (_, joining) = try await waiting(code, patience: .zero)
+        world.advance(3_600_000)
+        try await laptop.exchange()
+        let error = await #expect(throws: KeychainError.self) { _ = try await joining.value }
+        #expect(error?.reason == .itemNotFound && error?.message.contains("is over") == true)
+    }
+
+    /// Files arrive in any order.
+    @Test func machine_whoseKeysArriveAfterItsInvitationIsGone_joins() async throws {
+        let laptop = try await world.founder()
+        let view = world.view(of: "desktop", try await world.replica(laptop).log.id)
+        view.withhold { if case .wrap = $0 { true } else { false } }
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        let (_, joining) = try await waiting(code, patience: .seconds(600))
+        try await laptop.exchange()
+        #expect(try await world.names(laptop, where: Self.isInvitation).isEmpty)
+        view.behave()
+        _ = try await joining.value
+        #expect(try await world.replica(laptop).ring.active.count == 2)
+    }
+
     /// No byte of it means anything before it is authenticated: there are no costs and no other parameters to choose.
     @Test(.timeLimit(.minutes(60))) func offer_withAnyByteChanged_isNone() async throws {
         let laptop = try await world.founder()

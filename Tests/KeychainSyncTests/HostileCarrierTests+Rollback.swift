@@ -35,6 +35,22 @@ extension HostileCarrierTests {
         #expect(try server.items() == ["0=1", "1=1", "2=1", "a=1", "d=1"])
     }
 
+    /// Otherwise the others would be told for hours that its machine went back, whatever they dismiss.
+    @Test func head_thatTheCarrierHasLost_isFollowedByAnother() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let member = try await world.replica(laptop).member
+        func heads() async throws -> [ObjectName] {
+            try await world.names(desktop) { if case .head(member, _) = $0 { true } else { false } }
+        }
+        let lost = try await heads()
+        try await world.base(world.replica(laptop).log.id).remove(lost)
+        #expect(try await !desktop.exchange().findings.isEmpty)
+        world.advance(61_000)
+        try await laptop.exchange()
+        #expect(try await !heads().isEmpty)
+        #expect(try await desktop.exchange().findings.isEmpty)
+    }
+
     @Test func machine_thatRepairsItself_isNotCalledRolledBack() async throws {
         let (laptop, desktop) = try await world.synced()
         _ = try await laptop.member.repair()

@@ -40,6 +40,22 @@ struct PostponedKeysTests {
         #expect(former.map(replica.ring.isActive) == false)
     }
 
+    /// The desktop has nothing to send, so nothing fails there.
+    @Test func keyOfTheRing_thatDoesNotArrive_isNoticedUntilItDoes() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let view = try await world.view(desktop)
+        view.withhold { if case .wrap = $0 { true } else { false } }
+        try await world.act(laptop) { replica, _ in try replica.rotate() }
+        try laptop.add("b", "1")
+        try await laptop.exchange()
+        #expect(try await desktop.exchange().findings == [.keysMissing])
+        #expect(try await desktop.member.status().notices.map(\.kind) == [NoticeKind.withheld.rawValue])
+        view.behave()
+        #expect(try await desktop.exchange().findings.isEmpty)
+        #expect(try await desktop.member.status().notices.isEmpty)
+        #expect(try desktop.items() == ["a=1", "b=1"])
+    }
+
     @Test func status_whileAKeyOfTheRingIsMissing_isTold() async throws {
         let (_, desktop, _) = try await withheldKeys()
         #expect(try await desktop.member.status().members.count == 2)

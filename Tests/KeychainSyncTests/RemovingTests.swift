@@ -162,6 +162,18 @@ struct RemovingTests {
         #expect(error?.reason == .itemNotFound)
     }
 
+    /// A snapshot that it cannot open has taken the place of what it knows.
+    @Test func removedMachine_isNotToldThatTheCarrierWentBack() async throws {
+        let (laptop, desktop) = try await world.synced()
+        try await world.remove(desktop, by: laptop)
+        for _ in 0..<2 { try await laptop.exchange() }
+        for _ in 0..<2 {
+            let error = await #expect(throws: KeychainError.self) { try await desktop.exchange() }
+            #expect(error?.reason == .missingEntitlement)
+        }
+        #expect(try await desktop.member.status().notices.isEmpty)
+    }
+
     @Test func machineThatAsksWhileAnotherIsRemoved_isNotLetIn() async throws {
         let laptop = try await world.founder()
         let (server, code) = try await fleet(laptop)

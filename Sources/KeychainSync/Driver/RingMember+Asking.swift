@@ -78,7 +78,7 @@ extension RingMember {
     func admitted(_ joiner: Joiner, _ carrier: any Carrier) async throws(KeychainError) -> OpenedRing {
         let member: MemberID
         do { member = try joiner.keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
-        let (wraps, entries) = try await objects(for: member, carrier)
+        let (wraps, entries) = try await objects(for: member, try await carrier.listing(), carrier)
         do {
             return try joiner.finish(wraps: wraps, entries: entries)
         } catch {
@@ -89,7 +89,7 @@ extension RingMember {
     /// Asks, and waits until another machine admits this one.
     func ask(
         _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration,
-        _ asked: (MemberID) -> Void
+        _ patience: Duration, _ asked: (MemberID) -> Void
     ) async throws(KeychainError) -> OpenedRing {
         let (member, asking): (MemberID, (ObjectName, Data)?)
         do {
@@ -101,7 +101,7 @@ extension RingMember {
         _ = try await carrier.publishing(name, request)
         asked(member)
         do throws(KeychainError) {
-            return try await answer(to: joiner, member, carrier, until: end, interval)
+            return try await answer(to: joiner, member, carrier, until: end, interval, patience)
         } catch {
             // A machine that no longer waits must not be admitted. This task may be cancelled.
             await Task { do { try await carrier.removing([name]) } catch {} }.value
@@ -109,27 +109,32 @@ extension RingMember {
         }
     }
 
-    /// A carrier that fails meanwhile is tried again.
+    /// A carrier that fails meanwhile is tried again. The machine that lets this one in also removes the invitation, and what it has written
+    /// before may arrive after that.
     private func answer(
         to joiner: Joiner, _ member: MemberID, _ carrier: any Carrier, until end: ContinuousClock.Instant,
-        _ interval: Duration
+        _ interval: Duration, _ patience: Duration
     ) async throws(KeychainError) -> OpenedRing {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sources = [Self.forward(carrier, signal), Self.repeating(interval, signal)]
         defer { for source in sources { source.cancel() } }
         signal.yield()
+        var lastChance: ContinuousClock.Instant?
         for await _ in signals {
             var refusal = Refusal.noKey
             do throws(KeychainError) {
-                let (wraps, entries) = try await objects(for: member, carrier)
+                let listing = try await carrier.listing()
+                lastChance = listing.names.contains(joiner.objectName) ? nil : lastChance ?? .now + patience.bounded
+                let (wraps, entries) = try await objects(for: member, listing, carrier)
                 do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
             } catch {
                 guard error.reason == .unavailable, ContinuousClock.now < end else { throw error }
             }
-            guard ContinuousClock.now < end else {
+            guard ContinuousClock.now < min(end, lastChance ?? end) else {
                 // A machine that was removed meanwhile is not admitted again.
                 if refusal == .notAMember { try await forgetAskingKeys() }
-                throw refusal == .newerFormat ? KeychainError(exchange: refusal) : .notLetIn
+                if refusal == .newerFormat { throw KeychainError(exchange: refusal) }
+                throw lastChance == nil ? .notLetIn : .invitationIsOver
             }
         }
         throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
@@ -137,9 +142,9 @@ extension RingMember {
 
     /// What opens a ring for a member: the wraps for it, and the entries of the log.
     func objects(
-        for member: MemberID, _ carrier: any Carrier
+        for member: MemberID, _ listing: Listing, _ carrier: any Carrier
     ) async throws(KeychainError) -> (wraps: [Data], entries: [Data]) {
-        let names = try await carrier.listing().names.filter {
+        let names = listing.names.filter {
             switch $0 {
             case .wrap(_, member), .entry: true
             default: false
@@ -156,6 +161,11 @@ extension KeychainError {
     fileprivate static let notInvited = KeychainError(
         .itemNotFound,
         "There is no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
+    )
+    fileprivate static let invitationIsOver = KeychainError(
+        .itemNotFound,
+        "The invitation is over, and this machine was not let in: another machine has used its code, or it has expired or was withdrawn. "
+            + "To make another one, run on a machine of the ring: keychainctl sync invite"
     )
     fileprivate static let notLetIn = KeychainError(
         .timedOut,

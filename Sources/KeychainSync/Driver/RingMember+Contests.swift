@@ -20,7 +20,11 @@ extension RingState {
     }
 
     /// They are shown as long as nobody has decided, whatever has become of the notices.
-    mutating func noteUndecided(at now: UInt64) { notices.note(undecidedFindings, at: now) }
+    /// A removal decides too.
+    mutating func noteUndecided(at now: UInt64) {
+        notices.keepContests(undecidedFindings)
+        notices.note(undecidedFindings, at: now)
+    }
 
     /// Notes that a person lets members stay.
     fileprivate mutating func decide(_ members: Set<MemberID>) throws {
@@ -31,7 +35,6 @@ extension RingState {
             throw KeychainError.moreToDecide(
                 all.subtracting(members).sorted().compactMap { replica.ring.members[$0]?.card })
         }
-        notices.forget(subjects.values.flatMap(replica.ring.findings))
         notices.decide(subjects.keys)
         let returned = subjects.keys.compactMap { if case .returned(let member) = $0 { member } else { nil } }
         try replica.setReturned(replica.log.returned.subtracting(returned))

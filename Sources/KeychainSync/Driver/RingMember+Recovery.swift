@@ -95,7 +95,7 @@ extension RingMember {
     ) async throws(KeychainError) -> Result<OpenedRing, Refusal> {
         let member: MemberID
         do { member = try keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
-        let (wraps, entries) = try await objects(for: member, carrier)
+        let (wraps, entries) = try await objects(for: member, try await carrier.listing(), carrier)
         return Result { () throws(Refusal) in
             try OpenedRing(ring, tips: [], for: keys, wraps: wraps, entries: entries)
         }

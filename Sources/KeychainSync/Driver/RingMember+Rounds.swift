@@ -165,7 +165,7 @@ extension RingState {
         guard isMember else { return nil }
         if hasNewestKeys {
             let isSnapshotNeeded = mayWrite && isNeeded(replica.uncoveredSegmentCount(in: listing))
-            if isSnapshotNeeded || isHeadDue(hasMoved, at: now) { return nil }
+            if isSnapshotNeeded || isHeadDue(listing, hasMoved, at: now) { return nil }
             neededSince = 0
         }
         noteExchange(hasMoved, at: now)

@@ -17,10 +17,9 @@ extension RingMember {
         let step = try await take(&report) { state, now in
             guard state.hasNewestKeys else { return [] }
             try state.checkDecided()
-            guard state.mayWrite else { return try state.headIfDue(hasMoved, at: now) }
-            guard state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
+            guard state.mayWrite, state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
                 state.neededSince = 0
-                return try state.headIfDue(hasMoved, at: now)
+                return try state.headIfDue(listing, hasMoved, at: now)
             }
             if state.neededSince == 0 { state.neededSince = now }
             guard isAsked || state.isTurn || now >= state.neededSince + 60_000, state.replica.isPublished else {
@@ -28,7 +27,7 @@ extension RingMember {
             }
             state.neededSince = 0
             let keys = state.replica.ring.needsRotation ? try state.replica.rotate() : []
-            return try keys + state.replica.snapshot(at: now) + state.headIfDue(true, at: now)
+            return try keys + state.replica.snapshot(at: now) + state.headIfDue(listing, true, at: now)
         }
         _ = try await carryOut(step.effects, carrier, &report)
     }
@@ -68,18 +67,19 @@ extension RingState {
         return devices.min { place($0) < place($1) } == replica.member
     }
 
-    /// At most once a minute after changes, and otherwise once every six hours. A machine that only reads does not tell of changes:
-    /// there may be thousands of them.
-    fileprivate mutating func headIfDue(_ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
-        guard isHeadDue(hasMoved, at: now) else { return [] }
+    fileprivate mutating func headIfDue(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
+        guard isHeadDue(listing, hasMoved, at: now) else { return [] }
         let effects = try replica.head(at: now)
         if !effects.isEmpty { lastHead = now }
         return effects
     }
 
-    func isHeadDue(_ hasMoved: Bool, at now: UInt64) -> Bool {
+    /// At most once a minute after changes, or if the carrier has lost the last one, and otherwise once every six hours. A machine that
+    /// only reads does not tell of changes: there may be thousands of them.
+    func isHeadDue(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) -> Bool {
         let age = now < lastHead ? UInt64.max : now - lastHead
-        return hasMoved && mayWrite && age >= 60_000 || age >= Observations.betweenHeads
+        if age >= Observations.betweenHeads { return true }
+        return age >= 60_000 && (hasMoved && mayWrite || replica.isHeadMissing(in: listing))
     }
 
     /// An exchange that did nothing directly after another one is not worth a commit.

@@ -100,10 +100,12 @@ struct RingNotices: Codable, Equatable, Sendable {
         ignored = Set((ignored ?? []) + authors).sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Forgets notices of something about which a person has decided.
-    mutating func forget(_ findings: [SyncFinding]) {
-        let keys = Set(findings.map { RingNotice($0, since: 0).key })
-        all.removeAll { keys.contains($0.key) }
+    /// Forgets notices of contests that are over.
+    ///
+    /// - Parameter undecided: The contests that are not.
+    mutating func keepContests(_ undecided: [SyncFinding]) {
+        let keys = Set(undecided.map { RingNotice($0, since: 0).key })
+        all.removeAll { $0.kind == NoticeKind.contested.rawValue && !keys.contains($0.key) }
     }
 
     /// Adds findings. Those that are known keep their time.

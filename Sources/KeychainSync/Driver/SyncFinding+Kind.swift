@@ -13,7 +13,7 @@ extension Finding {
     var kind: NoticeKind {
         switch self {
         case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack: .rolledBack
-        case .withheld: .withheld
+        case .withheld, .keysMissing: .withheld
         case .silent, .viewIsOld: .silent
         case .equivocation, .startedAgain: .copied
         case .contested: .contested
@@ -35,6 +35,7 @@ extension Finding {
         case .snapshotMissing(let id): "snapshot \(id.hex)"
         case .revisionWentBack: "revision"
         case .withheld(let writer, _): writer.hex
+        case .keysMissing: "keys"
         case .silent(let member, _): member.hex
         case .viewIsOld: "all"
         case .headWentBack(let member, _, _): "head \(member.hex)"
@@ -58,7 +59,8 @@ extension Finding {
         case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack, .equivocation,
             .contested, .shownAfterRefusal, .differentState, .clockAhead:
             true
-        case .withheld, .silent, .viewIsOld, .startedAgain, .tooLargeToShare, .notSent, .placeTaken, .notUnderstood,
+        case .withheld, .keysMissing, .silent, .viewIsOld, .startedAgain, .tooLargeToShare, .notSent, .placeTaken,
+            .notUnderstood,
             .notOpened, .refused:
             false
         }

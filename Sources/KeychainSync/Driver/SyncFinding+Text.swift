@@ -22,6 +22,10 @@ extension Finding {
         case .withheld(let writer, let counter):
             "Change \(counter) of \(writer.hex) is known to another machine, but has not arrived here. If it stays missing, check "
                 + "whether the shared storage is complete."
+        case .keysMissing:
+            "A key of the ring has not arrived here: what the others have sealed with it is not shown, and changes of this machine wait. "
+                + "On another machine, run: keychainctl sync now; then here again. If it stays missing, check whether the shared storage is "
+                + "complete."
         case .silent(let member, _):
             "The machine \(member.hex) has sent nothing for a week. If it is not in use any more, remove it from the ring."
         case .viewIsOld:

@@ -14,6 +14,8 @@ package enum Finding: Hashable, Sendable {
     case revisionWentBack(known: UInt64, shown: UInt64)
     /// A member has seen a write that the carrier does not show.
     case withheld(WriterID, counter: UInt64)
+    /// A key of the ring is missing here, with which others seal.
+    case keysMissing
     /// A member has published nothing for a long time.
     case silent(MemberID, since: UInt64)
     /// No member has published anything for a long time: this machine may be shown an old state.

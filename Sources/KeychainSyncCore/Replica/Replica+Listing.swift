@@ -32,6 +32,8 @@ extension Replica {
     /// Compares what a carrier holds with what is known here, when everything that can be fetched has come: before, a snapshot that
     /// took the place of something might be missing. Something may be wanted still: it cannot be read.
     package mutating func conclude(_ listing: Listing) -> [Effect] {
+        // What takes the place of anything since its removal, a removed machine cannot read.
+        guard ring.isActive(member) else { return [] }
         let hidden = hidden(in: listing)
         let shown = Listing(
             names: listing.names.subtracting(hidden).subtracting(refusedHeads), revision: listing.revision)
@@ -62,7 +64,24 @@ extension Replica {
     /// Findings for everything that is overdue.
     package func overdue(at now: UInt64) -> [Effect] {
         let others = ring.active.map(\.id).filter { $0 != member }
-        return observations.overdue(at: now, here: items.vector, members: others).map { .found($0) }
+        let overdue = observations.overdue(at: now, here: items.vector, members: others)
+        return (overdue + (lacksKeys ? [.keysMissing] : [])).map { .found($0) }
+    }
+
+    /// Whether a key is missing here with which members that may write have sealed something.
+    private var lacksKeys: Bool {
+        guard keyring.epochs[ring.current] != nil else { return true }
+        return waiting.writers.contains { writer in
+            guard let tip = logs[writer]?.tip, ring.mayWrite(tip.author), let next = waiting[writer, tip.number + 1],
+                let epoch = (try? SegmentHeader.read(next, ring: log.id))?.epoch
+            else { return false }
+            return ring.countedEpochs.contains(epoch) && keyring.epochs[epoch] == nil
+        }
+    }
+
+    /// Whether the last head of this machine is gone from the carrier, so that others take it for a machine that went back.
+    package func isHeadMissing(in listing: Listing) -> Bool {
+        lastHead.number > 0 && !listing.names.contains(.head(member, lastHead.number))
     }
 
     /// The last segment of each log that a complete snapshot of the listing covers.
