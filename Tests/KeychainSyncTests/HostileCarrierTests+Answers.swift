@@ -37,6 +37,28 @@ extension HostileCarrierTests {
         #expect(clock < world.now + years / 2)
     }
 
+    @Test func repairedMachine_whoseClockIsRightAgain_winsNoMore() async throws {
+        let laptop = try await world.founder()
+        let fast = try await world.join("desktop", by: laptop, ahead: 10 * 365 * 86_400_000)
+        try fast.add("a", "1")
+        try await world.settle(fast, laptop)
+        let desktop = try world.machine("desktop")
+        _ = try await desktop.member.repair()
+        try await world.settle(desktop, laptop)
+        for (value, machine) in [("earlier", desktop), ("later", laptop)] {
+            world.advance(1000)
+            var item = RingMemberTests.item("a")
+            item.value = Data(value.utf8)
+            try await world.act(machine) { [item] replica, now in
+                let id = replica.keyring.ring.item(SharedItem.primaryKey(item))
+                let write = LocalWrite(item: id, .value(SharedItem.encode(item), accessibility: 6))
+                return [.changed(try replica.commit([write], at: now))]
+            }
+        }
+        try await world.settle(laptop, desktop, laptop)
+        for machine in [laptop, desktop] { #expect(try machine.items() == ["a=later"]) }
+    }
+
     /// Of a writer that nobody has announced, and of one that exists and has written less.
     @Test(arguments: [false, true]) func vector_thatNamesWhatNeverWas_waitsAndIsNamed(_ isKnown: Bool) async throws {
         let (laptop, desktop) = try await world.synced()

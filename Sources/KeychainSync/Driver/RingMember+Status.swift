@@ -58,11 +58,12 @@ extension RingMember {
     }
 
     /// Goes on as another writer, sends again what no other machine has, and writes what the folder lacks. For a machine that was copied,
-    /// or whose folder lost files.
+    /// whose folder lost files, or whose clock was more than a day ahead and is right now.
     package func repair() async throws(KeychainError) -> ExchangeReport {
         var report = ExchangeReport()
         _ = try await take(&report, isRetrying: true) { state, now in
             guard !state.isPaused else { throw KeychainError.pausedSync }
+            state.replica.followClock(at: now)
             return state.replica.startAgain(at: now)
         }
         report.add(try await exchange(tidying: true))

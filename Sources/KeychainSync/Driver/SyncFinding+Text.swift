@@ -56,7 +56,8 @@ extension Finding {
             "This machine continues under a new identity, since it was restored from a backup or copied, or 'keychainctl sync repair' was run. "
                 + "Nothing is lost."
         case .clockAhead(let member, let milliseconds):
-            "The clock of \(member.hex) is \(milliseconds / 3_600_000) hours ahead. Its changes win over concurrent ones. Set its clock."
+            "The clock of \(member.hex) is \(milliseconds / 3_600_000) hours ahead, or was. Its changes win over concurrent ones. Set its clock, "
+                + "then run there: keychainctl sync repair"
         case .tooLargeToShare:
             "An item is larger than 16 MiB and is not shared. It stays on this machine."
         case .notSent(let changes):

@@ -8,6 +8,11 @@ extension Replica {
         return startAgain(from: unpublished ?? (logs[writer]?.tip.number ?? 0) + 1, at: now)
     }
 
+    /// For a machine whose clock was far ahead and is right now. Otherwise its changes would win over concurrent ones until that time has come.
+    package mutating func followClock(at now: UInt64) {
+        if clock.isFarAhead(of: now) { clock = HybridTime(milliseconds: now) }
+    }
+
     /// Continues as a new writer. Writes in segments from `number` on, which no other machine has, are repeated as its
     /// own. Segments on the carrier under the old writer are processed like the log of any other writer.
     mutating func startAgain(from number: UInt64, at now: UInt64) -> [Effect] {

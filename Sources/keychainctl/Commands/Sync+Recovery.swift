@@ -60,8 +60,8 @@ extension Keychainctl.Sync {
             abstract: "Send again what the other machines lack, under a new identity of this machine.",
             usage: "keychainctl sync repair",
             discussion: """
-                For a machine that was copied or restored from a disk image, or whose folder lost files. Nothing \
-                is lost by it.
+                For a machine that was copied or restored from a disk image, whose folder lost files, or \
+                whose clock was more than a day ahead and is right now. Nothing is lost by it.
 
                 EXAMPLES
                   keychainctl sync repair
