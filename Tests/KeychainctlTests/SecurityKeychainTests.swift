@@ -149,6 +149,33 @@ struct SecurityKeychainTests {
         #expect(try tool.security("create-keychain \(name)").status == 49)
     }
 
+    /// What the vault stores there for itself is no items of a keychain: the history, and the keys of a ring.
+    @Test(arguments: [
+        ("create-keychain -p pw", 49), ("default-keychain -s", 49), ("list-keychains -s", 49), ("delete-keychain", 49),
+        ("dump-keychain", 1), ("find-generic-password -s s", 49), ("add-generic-password -a a -s s -w x", 49),
+    ])
+    func groupOfTheKeychainItself_isNoKeychain(command: String, status: Int32) throws {
+        for _ in 0..<2 { try tool.store() }
+        try tool.store(Data("other".utf8))
+        for name in ["swift-keychain.sync", "/x/swift-keychain.sync.keychain-db"] {
+            let run = try tool.security("\(command) \(name)")
+            #expect(run.status == status && run.output.isEmpty, "\(run.everything)")
+        }
+        #expect(try !tool.run("history").output.isEmpty)
+        #expect(try tool.listed().count == 1)
+    }
+
+    /// A version that did not refuse it has stored its name.
+    @Test func defaultKeychain_thatIsTheKeychainItself_isLogin() throws {
+        try tool.prepare("create-keychain -p pw build.keychain", "default-keychain -s build.keychain")
+        let text = try String(contentsOf: listFile, encoding: .utf8)
+        try text.replacingOccurrences(of: "build.keychain", with: "swift-keychain.sync.keychain")
+            .write(to: listFile, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: listFile.path)
+        try tool.prepare("add-generic-password -a a -s s -w x")
+        #expect(try tool.listed().map { $0["accessGroup"] as? String } == ["default"])
+    }
+
     @Test func list_ofKeychains_isPrivate() throws {
         try tool.prepare("create-keychain build.keychain")
         let attributes = try FileManager.default.attributesOfItem(atPath: listFile.path)

@@ -2,6 +2,7 @@
 // Keychain files of macOS, which stand for access groups of the one vault.
 
 import Foundation
+import KeychainEngine
 import KeychainKit
 import SecretMemory
 
@@ -20,7 +21,7 @@ struct NamedKeychain: Hashable {
 
     private init(path: String, group: String) { (self.path, self.group) = (path, group) }
 
-    /// - Returns: `nil` if the name cannot be a group.
+    /// - Returns: `nil` if the name cannot be a group, or is that of the keychain itself.
     init?(_ name: String) {
         guard name.utf8.count <= 1024 else { return nil }
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -31,7 +32,9 @@ struct NamedKeychain: Hashable {
         let isHome = !isAbsolute || parent.hasSuffix(Self.place) && !Self.systemPlaces.contains(parent)
         let endings = [".keychain-db", ".keychain"] + (isHome ? ["-db"] : [])
         let group = endings.first(where: file.hasSuffix).map { file.dropLast($0.count) } ?? file[...]
-        guard !group.isEmpty, group != ".", group != ".." else { return nil }
+        guard !group.isEmpty, group != ".", group != "..",
+            !group.utf8.elementsEqual(AccessGroups.internalGroup.utf8)
+        else { return nil }
         path = parent + "/" + (isHome && !file.hasSuffix("-db") ? file + "-db" : file)
         self.group = group == "login" ? Self.defaultGroup : String(group)
     }
