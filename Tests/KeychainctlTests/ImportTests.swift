@@ -167,6 +167,8 @@ struct ImportTests {
     @Test(arguments: [
         ("netrc", "machine a login b", "it has no password"), ("netrc", "macdef x\n y\n\n", "a macro"),
         ("netrc", "default login a password b", "it belongs to no machine"),
+        ("netrc", "machine a.ex:x login a password b", "its machine is not a host"),
+        ("netrc", "machine a.ex:1 port 2 login a password b", "its machine is not a host"),
         ("docker", #"{"auths": {"ghcr.io": {}}}"#, "a credential helper may have it"),
         ("docker", #"{"auths": {"ghcr.io": {"auth": "!"}}}"#, "in base64"),
         ("env", "A=${B}\n", "it refers to another variable"), ("env", "A=\n", "it is empty"),
@@ -210,6 +212,22 @@ struct ImportTests {
         let swift = try tool.shell("\"$CTL\" run --swiftpm -- printenv SWIFTPM_NETRC_DATA")
         #expect(swift.text == "machine \"g.ex\" login \"a\" password \"t\"\n\n", "\(swift.errors)")
         #expect(try tool.listed("--server", "m").map { $0["protocol"] is NSNull } == [true])
+    }
+
+    @Test(arguments: [("a.ex:8443", "a.ex:8443"), ("A.ex:443", "a.ex"), ("[::1]:8443", "[::1]:8443"), ("::1", "[::1]")])
+    func netrc_withAPortAfterTheHost_servesGit(machine: String, host: String) throws {
+        let run = try tool.importText("netrc", "machine \(machine) login a password t\n")
+        #expect(run.status == 0, "\(run.everything)")
+        let git = try tool.run("git-credential", "get", input: Data("protocol=https\nhost=\(host)\n\n".utf8))
+        #expect(git.text == "username=a\npassword=t\n", "\(git.everything)")
+    }
+
+    /// Browsers would go to the first host, other programs to the second one.
+    @Test func address_withABackslash_isOfNoServer() throws {
+        let run = try tool.importText(
+            "chrome", "name,url,username,password\nx,https://good.example\\@evil.example/,u,p\n")
+        #expect(run.status == 0, "\(run.everything)")
+        #expect(try tool.listed().map { $0["class"] as? String } == ["generic-password"])
     }
 
     @Test func netrc_withAProtocol_getsIt() throws {

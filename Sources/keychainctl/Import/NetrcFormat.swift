@@ -112,7 +112,10 @@ struct NetrcFormat {
         guard let password = machine.password, !password.isEmpty else {
             return records.append(ImportRecord(skipping: name, "it has no password", origin: origin))
         }
-        guard let server = server(name, machine.port) else {
+        guard let (host, port) = Self.hostAndPort(name), port == nil || machine.port == nil else {
+            return records.append(ImportRecord(skipping: name, "its machine is not a host", origin: origin))
+        }
+        guard let server = server(host, port, machine.port) else {
             let reason = "its port is neither a number nor a known protocol"
             return records.append(ImportRecord(skipping: name, reason, origin: origin))
         }
@@ -128,13 +131,23 @@ struct NetrcFormat {
         records.append(ImportRecord(extra, origin: origin))
     }
 
+    /// git's own helper for netrc files takes a port after the host.
+    ///
+    /// - Returns: `nil` if what follows the host is no port.
+    private static func hostAndPort(_ name: String) -> (host: String, port: Int?)? {
+        let isBareIPv6 = name.utf8.first != UInt8(ascii: "[") && name.utf8.count { $0 == UInt8(ascii: ":") } > 1
+        return isBareIPv6 ? (name.lowercased(), nil) : WebAddress.hostAndPort(Array(name.utf8)[...])
+    }
+
     /// Emacs has ports, or protocols in place of them. A port may be that of any protocol, such as 993 of imaps.
     ///
+    /// - Parameter number: The port that follows the host.
     /// - Returns: `nil` if it is neither.
-    private func server(_ name: String, _ port: String?) -> SecretStore.Server? {
-        var server = SecretStore.Server(name.lowercased())
+    private func server(_ host: String, _ number: Int?, _ port: String?) -> SecretStore.Server? {
+        var server = SecretStore.Server(host)
         guard let port else {
             server.protocol = usualProtocol
+            server.port = number == 443 && usualProtocol == .https ? nil : number
             return server
         }
         if let number = UInt16(port), number > 0 {

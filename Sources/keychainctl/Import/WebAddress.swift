@@ -21,7 +21,9 @@ struct WebAddress {
         let scheme = Self.scheme(bytes)
         let start = scheme?.1 ?? 0
         let parts = AddressParts(bytes[start...])
-        server = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F } ? Self.server(parts, scheme?.0) : nil
+        // Browsers take a backslash for a slash, and other programs do not: which host is meant cannot be told.
+        let isClear = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }
+        server = isClear ? Self.server(parts, scheme?.0) : nil
         let rest = server == nil ? UnknownAddress(bytes, after: start) : nil
         let known = Array(bytes[..<start] + parts.authority + parts.path)
         text = String(decoding: rest?.text ?? known, as: UTF8.self)
@@ -59,7 +61,8 @@ struct WebAddress {
         return SecretStore.Server(host, port: port, path: path)
     }
 
-    private static func hostAndPort(_ text: ArraySlice<UInt8>) -> (String, Int?)? {
+    /// - Returns: The host in lower case; `nil` if there is none, or if what follows it is no port.
+    static func hostAndPort(_ text: ArraySlice<UInt8>) -> (String, Int?)? {
         var (host, rest) = (text, text[text.endIndex...])
         if text.first == UInt8(ascii: "["), let close = text.firstIndex(of: UInt8(ascii: "]")) {
             (host, rest) = (text[(text.startIndex + 1)..<close], text[(close + 1)...])
