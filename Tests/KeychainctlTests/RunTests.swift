@@ -306,6 +306,26 @@ struct RunTests {
         #expect(run.text == "machine \"h\" login \"own\" password \"own word\"\n\n", "\(run.everything)")
     }
 
+    @Test(arguments: [("https://h:8443", "'h:8443' was left out"), ("https://Default", "'default' was left out")])
+    func swiftPM_withAServerThatNetrcCannotName_leavesItOutAndSaysSo(server: String, note: String) throws {
+        try tool.run("set", "--server", server, "-a", "a", input: Data("pw".utf8))
+        let run = try tool.shell("\"$CTL\" run --swiftpm -- sh -c 'echo \"<$SWIFTPM_NETRC_DATA>\"'")
+        #expect(run.text == "<>\n" && run.errors.contains(note), "\(run.everything)")
+    }
+
+    @Test(arguments: [[], ["--registry", "one:8443"], ["--registry", "ONE:8443"]])
+    func swiftPM_withATokenOfAServerWithAPort_getsIt(options: [String]) throws {
+        try tool.run("set", "--server", "https://one:8443", "-a", "token", input: Data("1".utf8))
+        let words = options.joined(separator: " ")
+        let run = try tool.shell("\"$CTL\" run --swiftpm \(words) -- printenv SWIFTPM_REGISTRY_TOKEN")
+        #expect(run.text == "1\n" && run.errors.isEmpty, "\(run.everything)")
+    }
+
+    @Test func swiftPM_withATokenOfAnotherPort_startsNothing() throws {
+        try tool.run("set", "--server", "https://one:8443", "-a", "token", input: Data("1".utf8))
+        #expect(try tool.run("run", "--swiftpm", "--registry", "one", "--", "true").status == 3)
+    }
+
     @Test func swiftPM_withSeveralTokens_asksForTheRegistry() throws {
         try tool.run("set", "--server", "https://one", "-a", "token", input: Data("1".utf8))
         try tool.run("set", "--server", "https://two", "-a", "token", input: Data("2".utf8))

@@ -32,8 +32,8 @@ extension Keychainctl {
                 cannot be started, the exit code is 127 (not found) or 126. Other processes of the same \
                 user can read the environment of the command.
 
-                With --swiftpm: SWIFTPM_NETRC_DATA has the internet passwords for https servers. \
-                SWIFTPM_REGISTRY_TOKEN has that of the account 'token', if there is one.
+                With --swiftpm: SWIFTPM_NETRC_DATA has the internet passwords for https servers without a \
+                port. SWIFTPM_REGISTRY_TOKEN has that of the account 'token', if there is one.
 
                 EXAMPLES
                   keychainctl run --env TOKEN=keychain://example.com/alice -- ./deploy
@@ -54,7 +54,7 @@ extension Keychainctl {
         @Flag(help: "Give the passwords for https servers to SwiftPM.")
         var swiftpm = false
 
-        @Option(help: ArgumentHelp("With --swiftpm: the server whose token is used.", valueName: "host"))
+        @Option(help: ArgumentHelp("With --swiftpm: the server whose token is used.", valueName: "host[:port]"))
         var registry: String?
 
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
@@ -107,10 +107,8 @@ extension Keychainctl {
             to environment: inout ChildEnvironment, _ keychain: UserKeychain
         ) throws(KeychainError) {
             let credentials = try SwiftPMCredentials(keychain, registry: registry)
-            for server in credentials.omitted {
-                Output.note(
-                    "Warning: a password for '\(server)' was left out. A netrc file cannot contain quotes and control "
-                        + "characters.")
+            for omission in credentials.omitted {
+                Output.note("Warning: a password for '\(omission.server)' was left out. \(omission.reason)")
             }
             environment.set(SwiftPMCredentials.netrcVariable, to: credentials.netrc)
             if let token = credentials.token { environment.set(SwiftPMCredentials.tokenVariable, to: token) }
