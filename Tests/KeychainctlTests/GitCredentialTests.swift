@@ -184,6 +184,28 @@ struct GitCredentialTests {
         #expect(try get("host=h") == ["username=alice", "password=secret"] + rest)
     }
 
+    /// git stores what a server has accepted.
+    @Test func store_ofThePasswordAfterItsExpiry_makesItUsable() throws {
+        try store("host=h", "username=alice", "password=secret", "password_expiry_utc=1")
+        try storeAlice()
+        #expect(try get("host=h") == ["username=alice", "password=secret"])
+    }
+
+    @Test func store_ofThePasswordOfAnExpiredItem_makesItUsable() throws {
+        try storeAlice()
+        #expect(try tool.run("expire", "2020-01-01", "--server", "https://h", "-a", "alice").status == 0)
+        #expect(try get("host=h").isEmpty)
+        try storeAlice()
+        #expect(try get("host=h") == ["username=alice", "password=secret"])
+    }
+
+    @Test func store_ofThePasswordOfAnItemThatExpiresLater_keepsTheDate() throws {
+        try storeAlice()
+        #expect(try tool.run("expire", "2099-01-01", "--server", "https://h", "-a", "alice").status == 0)
+        try storeAlice()
+        #expect((try tool.listed().first?["expires"] as? String)?.hasPrefix("2099-01-01T") == true)
+    }
+
     @Test func store_overLinesOfOtherPrograms_keepsThem() throws {
         for password in ["pw1", "pw2"] {
             let value = Data("pw1\notp_url=x\nuser=y".utf8)

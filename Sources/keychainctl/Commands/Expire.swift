@@ -69,8 +69,9 @@ extension Keychainctl {
 }
 
 extension UserKeychain {
+    /// - Parameter date: `nil`: none.
     /// - Throws: `itemNotFound` if the item was removed meanwhile.
-    fileprivate func setExpiry(_ date: Date?, of item: KeychainItem) throws(KeychainError) {
+    func setExpiry(_ date: Date?, of item: KeychainItem) throws(KeychainError) {
         let changed = try store.update(
             Selection(itemClass: nil, id: item.reference, groups: [item.accessGroup]), Authorization(context)
         ) { (stored) throws(KeychainError) in

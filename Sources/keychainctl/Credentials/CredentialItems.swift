@@ -121,6 +121,8 @@ struct CredentialItems {
         try CredentialItems.throwing { () throws in
             try store.transaction { try Self.save(value, account, attributes, $0) }
         }
+        // The server has accepted the password after that date.
+        if let existing, existing.isExpired(at: Date()) { try keychain.setExpiry(nil, of: existing) }
     }
 
     private static func save(
@@ -131,7 +133,7 @@ struct CredentialItems {
         defer { old?.wipe() }
         if let old, !old.isEmpty {
             guard let known = CredentialValue(old) else { throw notOfGit }
-            value.keepRest(of: known)
+            value.keepRest(of: known, at: Date())
         }
         var bytes = value.bytes
         defer { bytes.wipe() }

@@ -55,10 +55,11 @@ struct CredentialValue {
 
     /// Older versions of git pass on the password alone. What belongs to the same password is kept, and what belongs to
     /// other programs in any case.
-    mutating func keepRest(of old: CredentialValue) {
+    /// A password that is stored after its expiry was accepted by the server.
+    mutating func keepRest(of old: CredentialValue, at now: Date) {
         others = old.others
         guard holds(old) else { return }
-        expiry = expiry ?? old.expiry
+        if !old.isExpired(at: now) { expiry = expiry ?? old.expiry }
         refreshToken = refreshToken ?? old.refreshToken
     }
 
