@@ -97,7 +97,8 @@ final class MemoryFolder {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFDIR, depth < 64 else {
-            if status.st_mode & S_IFMT == S_IFREG { wipe(path, count: Int(status.st_size)) }
+            // One with another name is also a file elsewhere.
+            if status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 { wipe(path, count: Int(status.st_size)) }
             unlink(path)
             return
         }

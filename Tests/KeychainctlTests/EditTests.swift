@@ -75,7 +75,10 @@ struct EditTests {
         #expect(try tool.get() == secret)
     }
 
-    @Test(arguments: [("true > \"$1\"", 64), ("rm \"$1\"", 13), ("truncate -s 70000000 \"$1\"", 18)])
+    @Test(arguments: [
+        ("true > \"$1\"", 64), ("rm \"$1\"", 13), ("truncate -s 70000000 \"$1\"", 18),
+        ("rm \"$1\"; mkfifo \"$1\"", 13), ("rm \"$1\"; mkdir \"$1\"", 13),
+    ])
     func file_thatIsNoValue_changesNothing(script: String, status: Int32) throws {
         #expect(try edit(script).status == status)
         #expect(try tool.get() == secret)
@@ -104,6 +107,16 @@ struct EditTests {
         #expect(try folderIsGone())
     }
 
+    /// Such as one that an editor has linked into its folder.
+    @Test func file_withANameElsewhere_isNotOverwritten() throws {
+        let run = try tool.shell(
+            """
+            file=$(mktemp -p /dev/shm); printf notes > "$file"; printf '#!/bin/sh\nln "%s" "$1.notes"' "$file" > editor
+            chmod +x editor; EDITOR="$HOME/editor" "$CTL" edit -s example.com; cat "$file"; rm "$file"
+            """)
+        #expect(run.text == "notes", "\(run.everything)")
+    }
+
     @Test(arguments: [
         ("TERM", 143), ("USR1", 138), ("USR2", 140), ("ABRT", 134), ("16", 144), ("40", 168), ("64", 192),
     ])
@@ -124,6 +137,17 @@ struct EditTests {
         let run = try tool.shell("VISUAL='sed -i -e s/horse/mouse/' EDITOR=false \"$CTL\" edit -s example.com")
         #expect(run.status == 0, "\(run.errors)")
         #expect(try tool.get() == Data("correct mouse".utf8))
+    }
+
+    @Test func editor_doesNotGetTheDescriptorOfASecret() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let run = try vault.tool.shell(
+            """
+            printf '#!/bin/sh\nreadlink /proc/self/fd/0 >&2' > editor; chmod +x editor
+            EDITOR="$HOME/editor" setsid "$CTL" edit -s example.com --recovery-key-fd 0 < paper
+            """)
+        #expect(run.status == 0 && run.errors.contains("/dev/null"), "\(run.everything)")
     }
 
     @Test func edit_withoutAnEditor_isUnavailable() throws {

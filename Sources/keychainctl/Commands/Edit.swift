@@ -58,7 +58,7 @@ extension Keychainctl {
             var old = original
             defer { old.wipe() }
             try Self.checkIsText(old)
-            var new = try Self.withoutAddedNewline(editor.edited(old), old)
+            var new = try Self.withoutAddedNewline(editor.edited(old, hasInput: !unlock.uses(STDIN_FILENO)), old)
             defer { new.wipe() }
             guard new != old else { return Output.note("The value stays the same.") }
             guard !new.isEmpty || allowEmpty else {
