@@ -121,6 +121,18 @@ struct HelperTests {
         #expect(try text(".docker/config.json") == "{\"a\": 1,\n\t\"credsStore\": \"keychain\"}")
     }
 
+    /// They hold the passwords that the configuration holds. One of a process that is running stays.
+    @Test func docker_install_removesWhatAKilledOneHasLeft() throws {
+        try setConfiguration("{}")
+        let running = "config.json.keychainctl-\(getpid())"
+        for name in ["config.json.keychainctl-2147483647", running] {
+            try Data("{}".utf8).write(to: file(".docker/" + name))
+        }
+        try #require(try install("docker").status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: file(".docker").path)
+        #expect(names.sorted() == ["config.json", running])
+    }
+
     @Test func docker_withPasswordsInTheFile_namesTheirServers() throws {
         try setConfiguration(#"{"auths": {"h": {"auth": "YTpi"}, "empty": {}}}"#)
         let run = try install("docker")

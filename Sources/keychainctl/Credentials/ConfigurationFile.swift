@@ -62,7 +62,8 @@ struct ConfigurationFile {
         try makeFolder()
         var status = stat()
         let isThere = stat(path, &status) == 0
-        let temporary = path + ".keychainctl-\(getpid())"
+        removeUnfinished()
+        let temporary = path + Self.suffix + "\(getpid())"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("cannot be written") }
         var isDone = false
@@ -84,6 +85,23 @@ struct ConfigurationFile {
         isDone = true
     }
 
+    private static let suffix = ".keychainctl-"
+
+    /// What a killed process has left, which may hold passwords as the file itself.
+    private func removeUnfinished() {
+        let (folder, name) = (parent, (path as NSString).lastPathComponent)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for other in names where other.hasPrefix(name + Self.suffix) {
+            guard let process = pid_t(other.dropFirst(name.count + Self.suffix.count)), process > 0 else { continue }
+            if kill(process, 0) != 0, errno == ESRCH { unlink(folder + "/" + other) }
+        }
+    }
+
+    private var parent: String {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        return folder.isEmpty ? "/" : folder
+    }
+
     private func checkIsStill(_ old: [UInt8]?) throws(KeychainError) {
         guard try read() == old else {
             throw KeychainError(.busy, "'\(path)' was changed by another program meanwhile. Try again.")
@@ -101,11 +119,10 @@ struct ConfigurationFile {
     }
 
     private func makeFolder() throws(KeychainError) {
-        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         do {
-            try FileManager.default.createPrivateFolder(folder.isEmpty ? "/" : folder)
+            try FileManager.default.createPrivateFolder(parent)
         } catch {
-            throw KeychainError(.unavailable, "The folder '\(folder)' cannot be created. Check its permissions.")
+            throw KeychainError(.unavailable, "The folder '\(parent)' cannot be created. Check its permissions.")
         }
     }
 
