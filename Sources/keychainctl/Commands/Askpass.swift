@@ -23,6 +23,7 @@ extension Keychainctl {
 
                   Enter passphrase for key '/path': set -s OpenSSH -a /path
                   user@host's password:             set --server ssh://host -a user
+                  (user@host) Password:             set --server ssh://host -a user
                   [sudo] password for user:         set -s sudo -a user
                   Username for 'https://host':      set --server https://host -a user
                   Password for 'https://user@host': set --server https://host -a user
@@ -83,7 +84,8 @@ extension Keychainctl {
             }
             return KeychainError(
                 .itemNotFound,
-                "No item answers this question, and there is no terminal to ask on. To store one: \(question.advice)")
+                "No item answers this question, or several do, and there is no terminal to ask on. To see which items there are: "
+                    + "keychainctl list. To store one: \(question.advice)")
         }
 
         // MARK: - The user
