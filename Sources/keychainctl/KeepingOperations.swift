@@ -71,7 +71,8 @@ final class KeepingOperations: ItemOperations {
         if count > kept, try isOn() {
             note(
                 "\(count - kept) deleted item(s) could not be kept, because they require authentication, or are locked, "
-                    + "damaged or too large. This cannot be undone.")
+                    + "damaged, of another device or too large. What is damaged or of another device is in the quarantine; the rest "
+                    + "cannot be undone.")
         }
         return count
     }

@@ -116,15 +116,34 @@ struct KeptVersions {
     }
 
     /// Removes the versions that a day has left behind, which an index finds.
-    func remove(ofDay day: Int) throws(KeychainError) {
+    ///
+    /// - Returns: How many.
+    @discardableResult
+    func remove(ofDay day: Int) throws(KeychainError) -> Int {
         var conditions = Attributes()
         conditions[.label] = .string(KeptVersion.dayLabel(day))
         do throws(KeychainError) {
-            _ = try items.delete(InternalItem.selection(conditions), authorization)
+            return try items.delete(InternalItem.selection(conditions), authorization)
         } catch {
             // A damaged version stays, and the command that made room goes on.
             guard error.reason == .corrupt else { throw error }
+            return 0
         }
+    }
+
+    /// Removes all versions. Those that do not open, such as of another device, have no name here, and are found by their days: they are
+    /// quarantined.
+    ///
+    /// - Returns: How many.
+    func removeAll() throws(KeychainError) -> Int {
+        let found = try items.select(
+            InternalItem.selection(Attributes()), limit: nil, includingValues: false, authorization)
+        let versions = found.items.compactMap(KeptVersion.init)
+        for version in versions { try remove(version) }
+        guard found.damaged + found.ofAnotherDevice > 0 else { return versions.count }
+        var count = versions.count
+        for day in 0...(KeptVersion.day(of: Date()) + 3650) { count += try remove(ofDay: day) }
+        return count
     }
 
     /// Removes all versions beyond the bounds.

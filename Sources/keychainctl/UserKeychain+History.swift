@@ -55,7 +55,8 @@ extension UserKeychain {
             if let target = version.movedTo { arrivals[target, default: []].append(version) }
         }
         var histories: [ItemHistory] = []
-        for item in try currentItems(options) {
+        let (current, failure) = try currentItems(options)
+        for item in current {
             let name = KeptName(item)
             // Of a version that requires authentication, only the index knows where the item was moved.
             let former = try someAreHidden ? kept.versions(movedTo: item.id) : arrivals[item.id] ?? []
@@ -67,14 +68,20 @@ extension UserKeychain {
             guard let item = name.listed, options.selects(item) else { continue }
             histories.append(ItemHistory(name: name, current: nil, versions: versions, former: []))
         }
+        // What does not open hides no history of other items.
+        if histories.isEmpty, let failure { throw failure }
         return histories
     }
 
-    /// The items that the options select, of all spellings of the server.
-    private func currentItems(_ options: ItemOptions) throws(KeychainError) -> [KeychainItem] {
-        var items: [KeychainItem] = []
-        for filter in options.filters(label: nil) { items += try self.items(filter) }
-        return items
+    /// The items that the options select, of all spellings of the server, and why there may be others.
+    private func currentItems(_ options: ItemOptions) throws(KeychainError) -> ([KeychainItem], KeychainError?) {
+        var (items, failure): ([KeychainItem], KeychainError?) = ([], nil)
+        for filter in options.filters(label: nil) {
+            let found = try foundItems(filter)
+            items += found.items
+            failure = failure ?? found.failure
+        }
+        return (items, failure)
     }
 
     /// The names of which versions are kept, for completion.
@@ -129,10 +136,7 @@ extension UserKeychain {
     func clearHistory() throws(KeychainError) -> Int {
         guard try !vault.protectors.isEmpty else { return 0 }
         return try vault.transaction(authorization) { (items) throws(KeychainError) in
-            let kept = KeptVersions(items: items, authorization: authorization)
-            let versions = try kept.all()
-            for version in versions { try kept.remove(version) }
-            return versions.count
+            try KeptVersions(items: items, authorization: authorization).removeAll()
         }
     }
 

@@ -24,6 +24,22 @@ struct OtherDeviceTests {
         #expect(run.errors.contains("another device") && !run.errors.contains("damaged"), "\(run.errors)")
     }
 
+    /// A version that does not open has no name here: it would be in the way of every list for ever.
+    @Test func versionOfAnotherDevice_isQuarantinedWhenAllAreCleared() throws {
+        try FileManager.default.moveItem(at: kept, to: vault.tool.deviceKey)
+        #expect(try vault.withKey("set -s example.com -a alice", input: otherSecret).status == 0)
+        try FileManager.default.moveItem(at: vault.tool.deviceKey, to: kept)
+        #expect(try vault.withKey("set -s other.example -a bob", input: secret).status == 0)
+        #expect(try vault.withKey("set -s other.example -a bob", input: otherSecret).status == 0)
+        let history = try vault.withKey("history")
+        #expect(history.status == 0 && history.text.contains("bob"), "\(history.everything)")
+        #expect(try vault.withKey("delete -s example.com --all").status == 0)
+        #expect(try vault.withKey("history --clear --all").errors.contains("Removed 2 version"))
+        #expect(try vault.tool.run("quarantine", "purge", "--all", "--yes").status == 0)
+        let run = try vault.withKey("list")
+        #expect(run.status == 0 && run.errors.isEmpty && run.text.contains("bob"), "\(run.everything)")
+    }
+
     @Test func list_leavesItOutAndSaysSo() throws {
         try vault.unlock()
         #expect(try vault.tool.shell("echo x | \"$CTL\" set -s other.example -a bob").status == 0)

@@ -29,7 +29,7 @@ extension Keychainctl {
                 programs that use this vault, --off keeps nothing from now on, and --settings shows what \
                 is set. Versions beyond the bounds are removed with the next change. --clear removes what \
                 is kept of an item at once, also under names that it had before; --clear --all removes \
-                everything that is kept.
+                everything that is kept. What only another device opens goes to the quarantine.
 
                 Changes by other programs are not kept. `sync history` is something else: it lists \
                 values that lost against another machine's.
