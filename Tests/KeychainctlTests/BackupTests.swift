@@ -57,7 +57,7 @@ struct BackupVerbTests {
         let vault = try LockableTool()
         let run = try vault.tool.run("backup", "copy")
         #expect(run.status == 0 && !run.errors.contains("Warning"))
-        #expect(run.errors.contains("It opens with: recovery key. It starts locked on this machine."))
+        #expect(run.errors.contains("It opens with: recovery key. On this machine it needs one of these secrets."))
     }
 
     /// `restore` refuses such a backup, so whoever makes it must know.

@@ -61,6 +61,45 @@ struct LockTests {
         #expect(try vault.get().output == secret)
     }
 
+    /// It is kept, and could be put back.
+    @Test func restorationOfAnotherVault_locksTheOneThatItReplaces() throws {
+        let other = try LockableTool()
+        try other.store()
+        let backup = other.tool.home.appendingPathComponent("backup").path
+        #expect(try other.tool.run("backup", backup).status == 0)
+        try vault.store()
+        try vault.unlock()
+        let restore = "\"$CTL\" restore --yes"
+        let key = "--recovery-key-fd 3 3< '\(other.keyOnPaper.path)'"
+        #expect(try tool.shell("\(restore) '\(backup)' \(key)").status == 0)
+        _ = try tool.shell("\(restore) '\(tool.vaultFolder.path)'/vault.db.replaced-*")
+        #expect(try vault.get().status == 5)
+        #expect(try vault.withKey("get -s example.com -a alice").output == secret)
+    }
+
+    /// Which keys are the vault's, only its files tell.
+    @Test func lock_ofAFolderThatIsOpenToOthers_saysThatNothingIsLocked() throws {
+        try vault.store()
+        try vault.unlock()
+        let folder = tool.vaultFolder.path
+        let run = try tool.shell(
+            "chmod 755 '\(folder)'; \"$CTL\" lock --all; code=$?; chmod 700 '\(folder)'; exit $code")
+        #expect(run.status == 15 && run.errors.contains("Nothing was locked"), "\(run.everything)")
+        #expect(try vault.get().output == secret)
+    }
+
+    @Test(arguments: ["protect adopt", "protect remove key-file"])
+    func change_thatLocksTheVault_saysSo(line: String) throws {
+        _ = FileManager.default.createFile(
+            atPath: tool.home.appendingPathComponent("key").path, contents: Data(repeating: 7, count: 32),
+            attributes: [.posixPermissions: 0o600])
+        #expect(try vault.withKey("protect add key-file --new-key-file key").status == 0)
+        try vault.unlock()
+        let run = try vault.withKey(line)
+        #expect(run.status == 0 && run.errors.contains("The vault is locked now."), "\(run.everything)")
+        #expect(try vault.lockState != "unlocked")
+    }
+
     @Test func lockAll_closesThatToo() throws {
         try vault.store("--accessibility after-first-unlock")
         try vault.unlock()

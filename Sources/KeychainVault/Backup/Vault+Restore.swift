@@ -47,9 +47,13 @@ extension Vault {
         try check(contents, force)
         let lock = try lockForWriting(FileLock.Wait(settings.writerTimeout))
         defer { lock.release() }
+        let former = try? openSession()?.keybag.vaultID
         try close()
         let kept = try putInPlace(copy, lock)
-        let failure = acceptRestored(lock, replacing: kept.vault)
+        var failure = acceptRestored(lock, replacing: kept.vault)
+        if let former, former != contents.keybag.vaultID {
+            do throws(KeychainError) { try forgetKeys(of: former) } catch { failure = failure ?? error }
+        }
         return VaultRestoration(
             backup: VaultBackup(file.path, state, contents, settings), replaced: kept.vault, replacedWAL: kept.wal,
             acceptanceFailure: failure, isClosedHere: failure.map { contents.isRefused(with: $0) } ?? false)
@@ -88,6 +92,11 @@ extension Vault {
         } catch {
             return error
         }
+    }
+
+    /// From now on `lock` locks the restored vault. The replaced one, which is kept, must not stay unlocked.
+    private func forgetKeys(of vaultID: UUID) throws(KeychainError) {
+        for state in [LockState.locked, .unlocked] { try settings.cache.remove(state, vaultID: vaultID) }
     }
 
     /// The stored head of a vault that is kept; `nil` if it has none, or cannot be read.

@@ -219,7 +219,7 @@ extension VaultBackup {
         let here =
             switch opening {
             case .byItself: ""
-            case .unlockable: " It starts locked on this machine."
+            case .unlockable: " On this machine it needs one of these secrets."
             case .notHere: deviceKeyFailure.map { " " + $0.message } ?? " Nothing on this machine opens it."
             }
         return "It opens with: \(names.joined(separator: ", "))." + here

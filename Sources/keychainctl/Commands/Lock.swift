@@ -31,7 +31,21 @@ extension Keychainctl {
         @OptionGroup var stray: StrayWords
 
         func run() throws {
-            let vault = try UserKeychain.existingVault()
+            do throws(KeychainError) {
+                try lock(try UserKeychain.existingVault())
+            } catch {
+                // Which keys are the vault's, only its files tell.
+                guard [.unsafeLocation, .corrupt, .inputOutput, .newerFormat].contains(error.reason) else {
+                    throw error
+                }
+                throw KeychainError(
+                    error.reason,
+                    "Nothing was locked: if the vault is unlocked, its keys stay in the kernel keyring. \(error.message) "
+                        + "Then lock it again.")
+            }
+        }
+
+        private func lock(_ vault: Vault) throws(KeychainError) {
             if vault.unlockCacheInUse == .process, try vault.openedBy != .deviceKey {
                 throw KeychainError(
                     .unavailable,
