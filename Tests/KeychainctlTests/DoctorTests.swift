@@ -199,6 +199,15 @@ struct DoctorTests {
         #expect(run.text.contains("warning  device-binding"))
     }
 
+    /// There is nothing with which the vault could be bound to this device.
+    @Test func vault_whoseOnlyProtectorIsLost_isAProblemWithoutVainAdvice() throws {
+        try tool.store()
+        try FileManager.default.removeItem(at: tool.deviceKey)
+        let run = try tool.run("doctor")
+        #expect(run.status != 0 && run.text.contains("problem  device-binding"), "\(run.everything)")
+        #expect(!run.text.contains("protect adopt"))
+    }
+
     @Test func items_ofAnotherDevice_areCounted() throws {
         let vault = try LockableTool()
         try vault.store("--accessibility when-unlocked-this-device-only")

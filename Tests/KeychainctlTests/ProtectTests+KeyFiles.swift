@@ -17,6 +17,28 @@ extension ProtectTests {
         #expect(try tool.shell("\"$CTL\" get -s example.com --key-fd 3 3< key").output == secret)
     }
 
+    /// It would still open the vault when one of the two was removed.
+    @Test func keyFile_thatOpensTheVaultAlready_isNotAdded() throws {
+        let path = try keyFile()
+        #expect(try addKeyFile(path).status == 0)
+        let run = try addKeyFile(path)
+        #expect(run.status == 4 && run.errors.contains("opens the vault already"), "\(run.everything)")
+        #expect(try tool.words().sorted() == ["key-file", "recovery-key"])
+    }
+
+    /// The new keys are wrapped for the other key file too.
+    @Test func keyFile_removedWithTheOtherOneGiven_opensNothingAndTheOtherDoes() throws {
+        try vault.store()
+        let (path, other) = (try keyFile(), try keyFile("other", bytes: 40))
+        for path in [path, other] { #expect(try addKeyFile(path).status == 0) }
+        let slot = try #require(try tool.protectors().first { $0["word"] as? String == "key-file" }?["id"] as? String)
+        let refused = try vault.withKey("protect remove \(slot)")
+        #expect(refused.status == 13 && refused.errors.contains("--other-key-file"), "\(refused.everything)")
+        #expect(try vault.withKey("protect remove \(slot) --other-key-file '\(other)'").status == 0)
+        #expect(try tool.run("get", "-s", "example.com", "--key-file", path).status == 7)
+        #expect(try tool.run("get", "-s", "example.com", "--key-file", other).output == secret)
+    }
+
     @Test func keyFile_openToOthers_isUnsafe() throws {
         #expect(try addKeyFile(keyFile(mode: 0o640)).status == 15)
         #expect(try addKeyFile(keyFile("other", mode: 0o604)).status == 15)

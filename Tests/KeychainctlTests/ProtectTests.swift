@@ -33,6 +33,13 @@ struct ProtectTests {
         #expect(try tool.shell("echo x | \"$CTL\" init --passphrase-fd 0").status == 4)
     }
 
+    @Test(arguments: [("first words", 0), ("other words", 4)])
+    func init_ofAVaultWithAPassphrase_comparesTheGivenOne(passphrase: String, status: Int32) throws {
+        let other = try Tool()
+        #expect(try other.shell("echo first words | \"$CTL\" init --passphrase-fd 0").status == 0)
+        #expect(try other.shell("echo \(passphrase) | \"$CTL\" init --passphrase-fd 0").status == status)
+    }
+
     @Test func init_withoutAnythingThatOpens_isUsage() throws {
         #expect(try tool.run("init", "--no-device-key").status == 64)
     }

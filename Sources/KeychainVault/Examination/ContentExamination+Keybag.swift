@@ -50,6 +50,13 @@ extension ContentExamination {
     mutating func checkBinding(_ keybag: Keybag) {
         // If a key cannot be used, the finding about its file says why.
         guard case .success(let key) = deviceKey, !keybag.isBound(to: key) else { return }
+        guard key != nil || keybag.slots.contains(where: { $0.kind != DeviceKeyProtector.kind.number }) else {
+            note(
+                "device-binding", .problem,
+                "The device key that this vault is bound to is missing, and nothing else opens the vault. Restore the key. If it is "
+                    + "lost, the items are lost with it, except for those in a backup that something else opens.")
+            return
+        }
         note(
             "device-binding", .warning,
             key == nil

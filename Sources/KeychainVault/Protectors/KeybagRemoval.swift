@@ -130,7 +130,7 @@ enum MissingForNewKeys {
         case .personsSecret: "give the passphrase or recovery key"
         case .machinesSecret(.credential): "the credential is missing"
         case .machinesSecret(.keyFile):
-            "the key file is missing (give it, or remove it first and add it again afterwards)"
+            "a key file is missing (give it, with --other-key-file beside another secret)"
         case .machinesSecret(.tpm):
             "the TPM does not open its slot, or needs its PIN (remove it first and add it again afterwards)"
         case .machinesSecret(.deviceKey): "the device key of another slot is missing"

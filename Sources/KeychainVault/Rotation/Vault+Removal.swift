@@ -15,7 +15,7 @@ extension Vault {
     /// interrupted, the slot is still removed, and ``rotate(authority:progress:quarantined:)`` continues.
     ///
     /// New keys must be wrapped for all other protectors, so their secrets must be available: the device key, a
-    /// credential, and a passphrase or recovery key as authority.
+    /// credential, key files, and a passphrase or recovery key.
     ///
     /// Does not protect against an older copy of the vault together with a passphrase or recovery key that was removed
     /// or changed while there is another one: the user key stays the same. The index key also stays the same, so an
@@ -27,6 +27,7 @@ extension Vault {
     ///     user.
     ///   - keepingKeys: Whether to remove it even if a secret is missing that new keys require. Then the removed secret
     ///     and an older copy of the vault still open later items.
+    ///   - others: The secrets of other protectors, besides the authority and what is found on this machine.
     ///   - progress: Called with the number of items that are sealed again.
     ///   - quarantined: Called with the number of damaged items that a step of the rotation has moved to the quarantine.
     /// - Returns: Whether the vault has new keys.
@@ -36,12 +37,13 @@ extension Vault {
     @discardableResult
     public func removeProtector(
         _ id: UUID, erasingItems: Bool = false, keepingKeys: Bool = false, authority secret: ProtectorSecret? = nil,
+        others: [ProtectorSecret] = [],
         progress: (Int) -> Void = { _ in }, quarantined: (Int) -> Void = { _ in }
     ) throws(KeychainError) -> Bool {
         let authority = try self.authority(secret)
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
         var atHand = try Protectors.atHand(environment())
-        if let secret { atHand.append(try protector(secret)) }
+        for secret in [secret].compactMap(\.self) + others { atHand.append(try protector(secret)) }
         if let sealer = settings.sealer { atHand.append(TPMProtector(sealer: sealer, pin: nil)) }
         var renewed: Authority?
         try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainError) in

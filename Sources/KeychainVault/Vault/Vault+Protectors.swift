@@ -27,16 +27,23 @@ extension Vault {
     ///   another one.
     /// - Returns: The slot's identity.
     /// - Throws: `authenticationFailed` if the authority is wrong or not sufficient, `invalidParameter` for a secret
-    ///   that is invalid for its kind.
+    ///   that is invalid for its kind, `duplicateItem` if the secret opens the vault already: it would still open the vault once one of
+    ///   the two was removed.
     @discardableResult
     public func addProtector(
         _ secret: ProtectorSecret, authority: ProtectorSecret? = nil
     ) throws(KeychainError) -> UUID {
         try checkMayAdd(secret.kind)
         try create()
-        let protector = try protector(secret)
+        let environment = try environment()
+        let protector = try protector(secret, environment)
         let changed = try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainError) in
-            try keybag.adding(protector, authority, at: Date())
+            // A slot that is damaged keeps nobody from adding another one.
+            guard (try? keybag.opening(protector, environment.deviceKey)) == nil else {
+                throw KeychainError(
+                    .duplicateItem, "This \(secret.kind.name) opens the vault already. Nothing was changed.")
+            }
+            return try keybag.adding(protector, authority, at: Date())
         }
         guard let slot = changed.slots.last else { throw .noSuchSlot }
         return slot.id
@@ -133,6 +140,12 @@ extension Vault {
         guard let made else {
             guard secret.kind != CredentialProtector.kind else {
                 throw CredentialProtector.missing(environment.settings)
+            }
+            guard secret.kind != DeviceKeyProtector.kind else {
+                throw KeychainError(
+                    .unavailable,
+                    "There is no device key in '\(location.deviceKeyFile)'. Put it back. If it is lost, first bind the vault to this "
+                        + "device: keychainctl protect adopt")
             }
             throw KeychainError(
                 .unavailable, "There is no \(secret.kind.name) here. Give one, or use another protector.")

@@ -102,8 +102,21 @@ extension Keychainctl {
             let isAsAsked =
                 (!wantsPassphrase || kinds.contains(.passphrase)) && (!recoveryKey || kinds.contains(.recoveryKey))
                 && (!noDeviceKey || !kinds.contains(.deviceKey))
-            guard isAsAsked else { throw opensOtherwise(vault) }
+            guard isAsAsked, try opensWithGiven(vault) else { throw opensOtherwise(vault) }
             Output.note("There is already a vault in '\(vault.location.folder)'; nothing was changed.")
+        }
+
+        /// Whether a passphrase that a script gives is one of the vault. A person is not asked for it.
+        private func opensWithGiven(_ vault: Vault) throws(KeychainError) -> Bool {
+            guard let descriptor = passphraseFd.flatMap(Descriptors.number) else { return true }
+            do throws(KeychainError) {
+                try vault.unlock(
+                    ProtectorSecret(.passphrase, try NewPassphrase.read(descriptor)), keepingKeysIn: .process)
+                return true
+            } catch {
+                guard error.reason == .authenticationFailed else { throw error }
+                return false
+            }
         }
 
         private func opensOtherwise(_ vault: Vault) -> KeychainError {

@@ -173,7 +173,8 @@ extension Keychainctl {
 
                     The vault gets new keys, so that the removed secret together with an older copy of the \
                     vault opens nothing that is stored later. This requires the secrets of all other \
-                    protectors. If one is missing, nothing is removed, unless --keep-keys allows the keys \
+                    protectors: of a passphrase or recovery key, of each key file, and those that are on \
+                    this machine. If one is missing, nothing is removed, unless --keep-keys allows the keys \
                     to stay unchanged. Damaged items are moved to the quarantine, and reported.
 
                     EXAMPLES
@@ -191,24 +192,32 @@ extension Keychainctl {
             @Flag(help: "Remove it even if a secret that new keys require is missing.")
             var keepKeys = false
 
+            @Option(
+                help: ArgumentHelp(
+                    "The key file of another protector, beside the secret that opens the vault; repeatable.",
+                    valueName: "path"), completion: .file())
+            var otherKeyFile: [String] = []
+
             @OptionGroup(title: "Secret that opens the vault now") var options: UnlockOptions
             @OptionGroup var stray: StrayWords
 
             func run() throws {
                 let vault = try UserKeychain.existingVault()
                 let slot = try name.slot(in: vault)
-                let openedByItself = try vault.opensByItself
+                let wasUnlocked = try vault.lockState == .unlocked
                 let authority = try options.authorityForRemoval(vault)
+                var others: [ProtectorSecret] = []
+                for path in otherKeyFile { others.append(ProtectorSecret(.keyFile, try vault.readKeyFile(path))) }
                 // The slot may be removed although a later step failed, and another protector may then open the vault.
                 var damaged = 0
                 let progress = ProgressLine()
                 defer {
                     progress.end()
                     QuarantineNotice.tell(damaged)
-                    tell(vault, openedByItself)
+                    tell(vault, wasUnlocked)
                 }
                 let isRenewed = try vault.removeProtector(
-                    slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority,
+                    slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority, others: others,
                     progress: { progress.show($0) }, quarantined: { damaged += $0 })
                 progress.end()
                 if !isRenewed {
@@ -224,9 +233,9 @@ extension Keychainctl {
                 }
             }
 
-            private func tell(_ vault: Vault, _ openedByItself: Bool) {
+            private func tell(_ vault: Vault, _ wasUnlocked: Bool) {
                 do throws(KeychainError) {
-                    if openedByItself { try LockNotice.tell(vault) }
+                    if wasUnlocked { try LockNotice.tell(vault) }
                 } catch {
                     Output.complain(error.message)
                 }
@@ -254,6 +263,7 @@ extension Keychainctl {
 
             func run() throws {
                 let vault = try UserKeychain.existingVault()
+                let wasUnlocked = try vault.lockState == .unlocked
                 var kept = 0
                 try options.unlock(vault) { (secret) throws(KeychainError) in
                     kept = try vault.adoptDevice(authority: secret)
@@ -261,6 +271,7 @@ extension Keychainctl {
                 if kept > 0 {
                     Output.note("Items bound to another device, kept until its device key is restored: \(kept).")
                 }
+                if wasUnlocked { try LockNotice.tell(vault) }
             }
         }
     }
