@@ -231,6 +231,17 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "done", "full", "0", "no problem"])
     }
 
+    /// The database has no space for what is only in the WAL. A removal that filled the space with its own part would be stuck.
+    @Test(arguments: [40_000, 60_000, 80_000, 100_000])
+    func manyItems_onAFullDiskWithChangesInTheWAL_areDeleted(size: Int) throws {
+        let lines = try FullDisk(mebibytes: 48).run(
+            """
+            vault add-many 10000; vault add-and-close last value; vault add-of-size more \(size); fill
+            vault delete-all; fill; vault count; vault examine
+            """)
+        #expect(lines.steps == ["done", "done", "done", "full", "done", "full", "0", "no problem"])
+    }
+
     @Test func itemOfAnySize_onAFullDisk_isDeleted() throws {
         let lines = try FullDisk(mebibytes: 32).run(
             """

@@ -157,7 +157,14 @@ extension Vault {
         let mayRemove = plan.isRemoval || transaction?.hasOnlyRemoved ?? plan.mayOnlyRemove
         guard reserve.isWanted(after: error), mayRemove, reserve.giveUp() else { throw error }
         if !plan.isRemoval { (plan.refusal, group) = (error, nil) }
+        moveWAL()
         return nil
+    }
+
+    /// Moves the WAL into the database while the reserve leaves space for it. A removal makes the WAL longer; if that took all the space,
+    /// the WAL could never be moved, and nothing more be removed.
+    private func moveWAL() {
+        _ = try? openSession()?.writingConnection().use { $0.truncateWALNow() }
     }
 
     /// After a write that was given the reserve and has not removed anything. Without the session, which the transaction holds too,
