@@ -35,6 +35,7 @@ struct OtherDeviceTests {
         #expect(history.status == 0 && history.text.contains("bob"), "\(history.everything)")
         #expect(try vault.withKey("delete -s example.com --all").status == 0)
         #expect(try vault.withKey("history --clear --all").errors.contains("Removed 2 version"))
+        try vault.unlock()
         #expect(try vault.tool.run("quarantine", "purge", "--all", "--yes").status == 0)
         let run = try vault.withKey("list")
         #expect(run.status == 0 && run.errors.isEmpty && run.text.contains("bob"), "\(run.everything)")
