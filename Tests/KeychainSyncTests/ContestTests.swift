@@ -134,6 +134,25 @@ struct ContestTests {
         #expect(try await contests(server) == 0)
     }
 
+    /// The desktop is removed by the thief, and by the server too, which lets the laptop stay.
+    @Test func machine_thatWasRemovedInAContest_hasNothingToDecide() async throws {
+        let (laptop, desktop, server, tablet) = try await machines()
+        let members = (try await world.replica(laptop).member, try await world.replica(desktop).member)
+        _ = tablet
+        var thief = try await world.replica(laptop)
+        try await world.remove(laptop, by: desktop)
+        let removal = try thief.remove([members.1], at: world.now)
+        let carrier = world.base(thief.log.id)
+        for case .write(let name, let bytes) in removal { _ = try await carrier.publish(name, bytes, beside: false) }
+        await refusal(server)
+        _ = try? await server.member.keep([members.0])
+        do { try await desktop.exchange() } catch {}
+        #expect(try await !isActive(members.1, on: desktop))
+        #expect(try await contests(desktop) == 0)
+        let error = await #expect(throws: KeychainError.self) { _ = try await desktop.member.keep([members.0]) }
+        #expect(error?.reason == .itemNotFound)
+    }
+
     @Test func machine_removedAtOnce_needsNoExchangeBefore() async throws {
         let (server, laptop) = try await contest()
         _ = try await server.member.remove([laptop])

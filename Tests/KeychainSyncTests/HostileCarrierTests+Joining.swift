@@ -47,28 +47,51 @@ extension HostileCarrierTests {
 
     /// A machine that has asked and waits.
     private func waiting(
-        _ code: SecretBytes, patience: Duration
-    ) async throws -> (Machine, Task<ExchangeReport, any Error>) {
+        _ code: SecretBytes
+    ) async throws -> (joining: Task<ExchangeReport, any Error>, ends: AsyncStream<Void>) {
         let desktop = try world.machine("desktop")
-        let (asks, asked) = AsyncStream.makeStream(of: MemberID.self)
+        let (asks, asked) = AsyncStream.makeStream(of: Void.self)
+        let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         let joining = Task {
-            defer { asked.finish() }
+            defer {
+                asked.finish()
+                ended.finish()
+            }
             return try await desktop.member.join(
-                code, at: world.place, interval: .milliseconds(5), patience: patience
-            ) { asked.yield($0) }
+                code, at: world.place, interval: .milliseconds(5), asked: { _ in asked.yield() },
+                gone: { ended.yield() })
         }
         for await _ in asks { break }
-        return (desktop, joining)
+        return (joining, ends)
     }
 
-    @Test func machine_whoseInvitationExpiresWhileItWaits_isToldThatItIsOver() async throws {
+    @Test func machine_whoseInvitationExpiresWhileItWaits_isToldOnce() async throws {
         let laptop = try await world.founder()
         let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
-        let (_, joining) = try await waiting(code, patience: .zero)
+        let (joining, ends) = try await waiting(code)
         world.advance(3_600_000)
         try await laptop.exchange()
+        for await _ in ends { break }
+        joining.cancel()
+        var count = 0
+        for await _ in ends { count += 1 }
+        #expect(count == 0)
         let error = await #expect(throws: KeychainError.self) { _ = try await joining.value }
-        #expect(error?.reason == .itemNotFound && error?.message.contains("is over") == true)
+        #expect(error?.reason == .cancelled)
+    }
+
+    /// It cannot tell whether it was let in.
+    @Test func machine_whoseInvitationIsOverWhenItsTimeIs_isToldBothReasons() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        try await ask("desktop", code, ring)
+        world.advance(3_600_000)
+        try await laptop.exchange()
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await world.machine("desktop").member.join(code, at: world.place, wait: .zero)
+        }
+        #expect(error?.reason == .itemNotFound && error?.message.contains("join again with the same code") == true)
     }
 
     /// Files arrive in any order.
@@ -77,9 +100,9 @@ extension HostileCarrierTests {
         let view = world.view(of: "desktop", try await world.replica(laptop).log.id)
         view.withhold { if case .wrap = $0 { true } else { false } }
         let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
-        let (_, joining) = try await waiting(code, patience: .seconds(600))
+        let (joining, ends) = try await waiting(code)
         try await laptop.exchange()
-        #expect(try await world.names(laptop, where: Self.isInvitation).isEmpty)
+        for await _ in ends { break }
         view.behave()
         _ = try await joining.value
         #expect(try await world.replica(laptop).ring.active.count == 2)

@@ -48,6 +48,9 @@ struct PostponedKeysTests {
         try await world.act(laptop) { replica, _ in try replica.rotate() }
         try laptop.add("b", "1")
         try await laptop.exchange()
+        // What takes the place of what is known is under the new key.
+        try await world.act(laptop) { replica, now in try replica.snapshot(at: now) }
+        for _ in 0..<2 { try await laptop.exchange() }
         #expect(try await desktop.exchange().findings == [.keysMissing])
         #expect(try await desktop.member.status().notices.map(\.kind) == [NoticeKind.withheld.rawValue])
         view.behave()

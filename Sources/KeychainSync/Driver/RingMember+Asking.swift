@@ -82,14 +82,14 @@ extension RingMember {
         do {
             return try joiner.finish(wraps: wraps, entries: entries)
         } catch {
-            throw error == .newerFormat ? KeychainError(exchange: error) : .notInvited
+            throw error == .newerFormat ? KeychainError(exchange: error) : .invitationIsOver(.itemNotFound)
         }
     }
 
     /// Asks, and waits until another machine admits this one.
     func ask(
         _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration,
-        _ patience: Duration, _ asked: (MemberID) -> Void
+        _ asked: (MemberID) -> Void, _ gone: () -> Void
     ) async throws(KeychainError) -> OpenedRing {
         let (member, asking): (MemberID, (ObjectName, Data)?)
         do {
@@ -101,7 +101,7 @@ extension RingMember {
         _ = try await carrier.publishing(name, request)
         asked(member)
         do throws(KeychainError) {
-            return try await answer(to: joiner, member, carrier, until: end, interval, patience)
+            return try await answer(to: joiner, member, carrier, until: end, interval, gone)
         } catch {
             // A machine that no longer waits must not be admitted. This task may be cancelled.
             await Task { do { try await carrier.removing([name]) } catch {} }.value
@@ -109,32 +109,34 @@ extension RingMember {
         }
     }
 
-    /// A carrier that fails meanwhile is tried again. The machine that lets this one in also removes the invitation, and what it has written
-    /// before may arrive after that.
+    /// A carrier that fails meanwhile is tried again. The machine that lets this one in also removes the invitation, and the keys that it has
+    /// written before may arrive long after that.
     private func answer(
         to joiner: Joiner, _ member: MemberID, _ carrier: any Carrier, until end: ContinuousClock.Instant,
-        _ interval: Duration, _ patience: Duration
+        _ interval: Duration, _ gone: () -> Void
     ) async throws(KeychainError) -> OpenedRing {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sources = [Self.forward(carrier, signal), Self.repeating(interval, signal)]
         defer { for source in sources { source.cancel() } }
         signal.yield()
-        var lastChance: ContinuousClock.Instant?
+        var isGone = false
         for await _ in signals {
             var refusal = Refusal.noKey
             do throws(KeychainError) {
                 let listing = try await carrier.listing()
-                lastChance = listing.names.contains(joiner.objectName) ? nil : lastChance ?? .now + patience.bounded
                 let (wraps, entries) = try await objects(for: member, listing, carrier)
                 do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
+                let wasGone = isGone
+                isGone = !listing.names.contains(joiner.objectName)
+                if isGone, !wasGone { gone() }
             } catch {
                 guard error.reason == .unavailable, ContinuousClock.now < end else { throw error }
             }
-            guard ContinuousClock.now < min(end, lastChance ?? end) else {
+            guard ContinuousClock.now < end else {
                 // A machine that was removed meanwhile is not admitted again.
                 if refusal == .notAMember { try await forgetAskingKeys() }
                 if refusal == .newerFormat { throw KeychainError(exchange: refusal) }
-                throw lastChance == nil ? .notLetIn : .invitationIsOver
+                throw isGone ? .invitationIsOver(.timedOut) : .notLetIn
             }
         }
         throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
@@ -162,11 +164,14 @@ extension KeychainError {
         .itemNotFound,
         "There is no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
     )
-    fileprivate static let invitationIsOver = KeychainError(
-        .itemNotFound,
-        "The invitation is over, and this machine was not let in: another machine has used its code, or it has expired or was withdrawn. "
-            + "To make another one, run on a machine of the ring: keychainctl sync invite"
-    )
+    /// Which of these it is, this machine cannot tell: it cannot read the ring.
+    fileprivate static func invitationIsOver(_ reason: Reason) -> KeychainError {
+        KeychainError(
+            reason,
+            "The invitation is over, and no keys for this machine have arrived. If 'keychainctl sync status' on the other machine shows this "
+                + "one, they are on their way: join again with the same code. Otherwise its code was used by another machine, has expired or "
+                + "was withdrawn. Then make another one there: keychainctl sync invite")
+    }
     fileprivate static let notLetIn = KeychainError(
         .timedOut,
         "The machine that made the invitation has not answered yet. Run there: keychainctl sync now, or keychainctl sync approve if it "

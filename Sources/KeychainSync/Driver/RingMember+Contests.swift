@@ -7,9 +7,10 @@ package import KeychainSyncCore
 /// Of two machines that remove each other, the log cannot tell which one was stolen. So nothing is sealed for either of them until a person
 /// has removed one, or has said that it stays.
 extension RingState {
-    /// About what nobody has decided on this machine.
+    /// About what nobody has decided on this machine. A machine that was removed has nothing to decide.
     var undecided: [Ring.Contest.Subject: Ring.Contest] {
-        replica.ring.contests.filter { !notices.isDecided($0.key) }
+        guard isMember else { return [:] }
+        return replica.ring.contests.filter { !notices.isDecided($0.key) }
     }
 
     var undecidedFindings: [SyncFinding] { undecided.values.flatMap(replica.ring.findings) }

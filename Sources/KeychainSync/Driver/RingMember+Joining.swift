@@ -105,20 +105,20 @@ extension RingMember {
     /// - Parameters:
     ///   - wait: How long to wait until the other machine admits this one.
     ///   - interval: How often to check, beside each time that the carrier tells of a change.
-    ///   - patience: How long to wait for the keys once the invitation is gone.
     ///   - asked: Is given the ID of this machine when it has asked, for a person who compares it.
-    /// - Throws: `itemNotFound` if there is no such invitation, or it has ended without this machine; `timedOut` if no machine has answered
-    ///   in time: joining can be tried again, and goes on with the same keys.
+    ///   - gone: Is called if the invitation is over and no keys have come: they may still come.
+    /// - Throws: `itemNotFound` if there is no such invitation; `timedOut` if no machine has answered in time: joining
+    ///   can be tried again, and goes on with the same keys.
     package func join(
         _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1),
-        patience: Duration = .seconds(30), asked: (MemberID) -> Void = { _ in }
+        asked: (MemberID) -> Void = { _ in }, gone: () -> Void = {}
     ) async throws(KeychainError) -> ExchangeReport {
         try await checkMayEnter()
         let (joiner, carrier, isOpen) = try await invitation(code, at: place)
         // An invitation that is over has admitted a machine, perhaps this one before it was interrupted.
         let opened =
             isOpen
-            ? try await ask(joiner, carrier, until: .now + wait.bounded, interval, patience, asked)
+            ? try await ask(joiner, carrier, until: .now + wait.bounded, interval, asked, gone)
             : try await admitted(joiner, carrier)
         let keys = joiner.keys
         try await blocking { [self] () throws(KeychainError) -> Void in

@@ -37,12 +37,15 @@ extension Replica {
         let hidden = hidden(in: listing)
         let shown = Listing(
             names: listing.names.subtracting(hidden).subtracting(refusedHeads), revision: listing.revision)
+        // Without the newest key, a snapshot that took the place of segments cannot be told from their loss.
+        let canTell = keyring.epochs[ring.current] != nil
         var effects = observations.compare(
-            shown, logs: knownNumbers, covered: covered(by: listing), entries: Set(entries.keys).subtracting(unlisted)
+            shown, logs: canTell ? knownNumbers : [:], covered: covered(by: listing),
+            entries: Set(entries.keys).subtracting(unlisted)
         ).map { Effect.found($0) }
         effects += doubted(in: listing) + shownAfterRefusal
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })
-        where snapshot.isJoined && !snapshot.names.allSatisfy(listing.names.contains) {
+        where canTell && snapshot.isJoined && !snapshot.names.allSatisfy(listing.names.contains) {
             let isReplaced = snapshots.values.contains {
                 $0.header.id != id && $0.isJoined && $0.manifest.vector.covers(snapshot.manifest.vector)
                     && isOpened($0, byAllWhoOpen: snapshot)

@@ -201,11 +201,13 @@ extension Keychainctl.Sync {
             var isTold = false
             while true {
                 do throws(KeychainError) {
-                    return try await RingMember.ofTool(vault).join(code, at: place, wait: end - .now) { id in
-                        Output.note(
-                            "This machine's ID: \(WaitingMachine.text(id)). Compare it if the other machine asks for approval."
-                        )
-                    }
+                    return try await RingMember.ofTool(vault).join(
+                        code, at: place, wait: end - .now,
+                        asked: { id in
+                            Output.note(
+                                "This machine's ID: \(WaitingMachine.text(id)). Compare it if the other machine asks for approval."
+                            )
+                        }, gone: { Output.note(Self.isOver) })
                 } catch {
                     // The same reason has other causes once this machine is in the ring.
                     guard error.reason == .itemNotFound, try !vault.isInRing, .now < end else { throw error }
@@ -215,6 +217,10 @@ extension Keychainctl.Sync {
                 try await Waiting.forASecond()
             }
         }
+
+        private static let isOver =
+            "The invitation is over. If this machine was let in, its keys will arrive: waiting for them. Otherwise the code was used by "
+            + "another machine, has expired or was withdrawn. To stop waiting, press ^C."
 
         private func joinAlone(_ vault: Vault, _ key: SecretBytes, _ place: CarrierPlace) throws -> ExchangeReport {
             let name = try MachineName.checked(name)
