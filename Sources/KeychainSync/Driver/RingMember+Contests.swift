@@ -20,8 +20,7 @@ extension RingState {
         if !undecided.isEmpty { throw .undecidedRing }
     }
 
-    /// They are shown as long as nobody has decided, whatever has become of the notices.
-    /// A removal decides too.
+    /// They are shown as long as nobody has decided, whatever has become of the notices. A removal decides too.
     mutating func noteUndecided(at now: UInt64) {
         notices.keepContests(undecidedFindings)
         notices.note(undecidedFindings, at: now)
