@@ -95,6 +95,9 @@ extension KeptVersion {
     /// Versions of one day have one label, so that those that are too old are found by an index.
     static func dayLabel(_ day: Int) -> String { "swift-keychain.history.day:\(day)" }
 
+    /// 1 January 2026: nothing was kept before.
+    static let firstDay = 20_454
+
     /// Counted from 1970, in UTC.
     static func day(of date: Date) -> Int { Int((date.timeIntervalSince1970 / 86400).rounded(.down)) }
 }

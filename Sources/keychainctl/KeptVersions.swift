@@ -142,7 +142,9 @@ struct KeptVersions {
         for version in versions { try remove(version) }
         guard found.damaged + found.ofAnotherDevice > 0 else { return versions.count }
         var count = versions.count
-        for day in 0...(KeptVersion.day(of: Date()) + 3650) { count += try remove(ofDay: day) }
+        for day in KeptVersion.firstDay...max(KeptVersion.firstDay, KeptVersion.day(of: Date()) + 3650) {
+            count += try remove(ofDay: day)
+        }
         return count
     }
 

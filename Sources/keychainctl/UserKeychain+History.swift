@@ -44,7 +44,18 @@ extension UserKeychain {
     private var kept: KeptVersions { KeptVersions(items: vault, authorization: authorization) }
 
     /// The histories of all items that the options select, also of deleted ones.
+    ///
+    /// What does not open hides no history of other items. It is an error if there is nothing else.
     func histories(_ options: ItemOptions) throws(KeychainError) -> [ItemHistory] {
+        let (histories, failure) = try openHistories(options)
+        if histories.isEmpty, let failure { throw failure }
+        return histories
+    }
+
+    /// The same, and why there may be other items.
+    private func openHistories(
+        _ options: ItemOptions
+    ) throws(KeychainError) -> ([ItemHistory], KeychainError?) {
         let kept = kept
         var named: [KeptName: [KeptVersion]] = [:]
         var arrivals: [UUID: [KeptVersion]] = [:]
@@ -68,9 +79,7 @@ extension UserKeychain {
             guard let item = name.listed, options.selects(item) else { continue }
             histories.append(ItemHistory(name: name, current: nil, versions: versions, former: []))
         }
-        // What does not open hides no history of other items.
-        if histories.isEmpty, let failure { throw failure }
-        return histories
+        return (histories, failure)
     }
 
     /// The items that the options select, of all spellings of the server, and why there may be others.
@@ -95,7 +104,10 @@ extension UserKeychain {
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
     func history(_ options: ItemOptions) throws(KeychainError) -> ItemHistory {
-        let found = options.preferred(try histories(options), \.name.listed)
+        let (histories, failure) = try openHistories(options)
+        let found = options.preferred(histories, \.name.listed)
+        // An item that does not open is not absent: nothing may take its place.
+        if found.first?.current == nil, let failure { throw failure }
         guard let history = found.first else {
             throw KeychainError(
                 .itemNotFound, "Nothing is kept of an item of this name. To see what is: keychainctl history")

@@ -41,6 +41,18 @@ struct OtherDeviceTests {
         #expect(run.status == 0 && run.errors.isEmpty && run.text.contains("bob"), "\(run.everything)")
     }
 
+    /// It is not absent, so nothing may take its place.
+    @Test func itemOfAnotherDevice_isNotReplacedByItsEarlierVersion() throws {
+        try vault.withKey("set -s moved.example -a carol", input: secret)
+        try FileManager.default.moveItem(at: kept, to: vault.tool.deviceKey)
+        let options = "--accessibility when-unlocked-this-device-only"
+        #expect(try vault.withKey("set -s moved.example -a carol \(options)", input: otherSecret).status == 0)
+        #expect(try vault.withKey("set -s plain.example -a dave", input: secret).status == 0)
+        try FileManager.default.moveItem(at: vault.tool.deviceKey, to: kept)
+        #expect(try vault.withKey("undo -s moved.example -a carol").status == 20)
+        #expect(try vault.withKey("quarantine list").output.isEmpty)
+    }
+
     @Test func list_leavesItOutAndSaysSo() throws {
         try vault.unlock()
         #expect(try vault.tool.shell("echo x | \"$CTL\" set -s other.example -a bob").status == 0)
