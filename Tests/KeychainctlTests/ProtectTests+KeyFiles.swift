@@ -26,6 +26,14 @@ extension ProtectTests {
         #expect(try tool.words().sorted() == ["key-file", "recovery-key"])
     }
 
+    @Test func keyFile_changedToThatOfAnotherProtector_isRefused() throws {
+        let (path, other) = (try keyFile(), try keyFile("other", bytes: 40))
+        for path in [path, other] { #expect(try addKeyFile(path).status == 0) }
+        let slot = try #require(try tool.protectors().first { $0["word"] as? String == "key-file" }?["id"] as? String)
+        #expect(try vault.withKey("protect change \(slot) --new-key-file '\(other)'").status == 4)
+        #expect(try vault.withKey("protect change \(slot) --new-key-file '\(path)'").status == 0)
+    }
+
     /// The new keys are wrapped for the other key file too.
     @Test func keyFile_removedWithTheOtherOneGiven_opensNothingAndTheOtherDoes() throws {
         try vault.store()

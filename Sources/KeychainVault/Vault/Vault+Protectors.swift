@@ -40,13 +40,16 @@ extension Vault {
         let changed = try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainError) in
             // A slot that is damaged keeps nobody from adding another one.
             guard (try? keybag.opening(protector, environment.deviceKey)) == nil else {
-                throw KeychainError(
-                    .duplicateItem, "This \(secret.kind.name) opens the vault already. Nothing was changed.")
+                throw Self.opensAlready(secret.kind)
             }
             return try keybag.adding(protector, authority, at: Date())
         }
         guard let slot = changed.slots.last else { throw .noSuchSlot }
         return slot.id
+    }
+
+    private static func opensAlready(_ kind: ProtectorKind) -> KeychainError {
+        KeychainError(.duplicateItem, "This \(kind.name) opens the vault already. Nothing was changed.")
     }
 
     /// Checks that a protector may be added, before anything is created or asked for.
@@ -63,7 +66,7 @@ extension Vault {
     /// Does not protect older copies of the vault: they open with the older secret. An older passphrase or recovery key
     /// leads to the user key, which today's passphrases and recovery keys also unwrap.
     ///
-    /// - Throws: `busy` if another process replaces it at the same time.
+    /// - Throws: `busy` if another process replaces it at the same time; `duplicateItem` if another protector has the new secret.
     public func changeProtector(
         _ id: UUID, to secret: ProtectorSecret, authority: ProtectorSecret? = nil
     ) throws(KeychainError) {
@@ -77,7 +80,11 @@ extension Vault {
     func changeProtector(
         _ id: UUID, among slots: [Keybag.Slot], to protector: any Protector, _ authority: Authority
     ) throws(KeychainError) {
+        let deviceKey = try environment().deviceKey
         try changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
+            if let opened = try? keybag.opening(protector, deviceKey), opened.slot.id != id {
+                throw Self.opensAlready(type(of: protector).kind)
+            }
             guard
                 let slot = keybag.slots.first(where: { $0.id == id && $0.kind == type(of: protector).kind.number })
             else { throw .noSuchSlot }
