@@ -37,15 +37,20 @@ extension HostileCarrierTests {
         #expect(clock < world.now + years / 2)
     }
 
-    @Test func repairedMachine_whoseClockIsRightAgain_winsNoMore() async throws {
+    /// - Parameter waits: Whether it was repaired while the change was not sent yet.
+    @Test(arguments: [false, true])
+    func repairedMachine_whoseClockIsRightAgain_winsNoMore(_ waits: Bool) async throws {
         let laptop = try await world.founder()
         let fast = try await world.join("desktop", by: laptop, ahead: 10 * 365 * 86_400_000)
         try fast.add("a", "1")
         try await world.settle(fast, laptop)
         let desktop = try world.machine("desktop")
-        _ = try await desktop.member.repair()
-        try await world.settle(desktop, laptop)
+        if !waits {
+            _ = try await desktop.member.repair()
+            try await world.settle(desktop, laptop)
+        }
         for (value, machine) in [("earlier", desktop), ("later", laptop)] {
+            if waits, value == "later" { _ = try await desktop.member.repair() }
             world.advance(1000)
             var item = RingMemberTests.item("a")
             item.value = Data(value.utf8)

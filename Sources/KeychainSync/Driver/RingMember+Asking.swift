@@ -75,14 +75,18 @@ extension RingMember {
     // MARK: - Asking
 
     /// The ring, if this machine was admitted while it did not wait for it.
-    func admitted(_ joiner: Joiner, _ carrier: any Carrier) async throws(KeychainError) -> OpenedRing {
+    func admitted(
+        _ joiner: Joiner, _ carrier: any Carrier, _ gone: () -> Void
+    ) async throws(KeychainError) -> OpenedRing {
         let member: MemberID
         do { member = try joiner.keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
         let (wraps, entries) = try await objects(for: member, try await carrier.listing(), carrier)
         do {
             return try joiner.finish(wraps: wraps, entries: entries)
         } catch {
-            throw error == .newerFormat ? KeychainError(exchange: error) : .invitationIsOver(.itemNotFound)
+            if error == .newerFormat { throw KeychainError(exchange: error) }
+            gone()
+            throw .invitationIsOver(.itemNotFound)
         }
     }
 

@@ -119,7 +119,7 @@ extension RingMember {
         let opened =
             isOpen
             ? try await ask(joiner, carrier, until: .now + wait.bounded, interval, asked, gone)
-            : try await admitted(joiner, carrier)
+            : try await admitted(joiner, carrier, gone)
         let keys = joiner.keys
         try await blocking { [self] () throws(KeychainError) -> Void in
             let (replica, decided): (Replica, Set<Ring.Contest.Subject>)

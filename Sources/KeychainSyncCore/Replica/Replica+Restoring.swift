@@ -72,9 +72,13 @@ extension Replica {
         for (record, seen) in writes {
             var context = seen
             context[old] = kept
+            // A time that was far ahead would still win over concurrent changes.
+            let isFarAhead = record.header.time.isFarAhead(of: now)
+            if isFarAhead { clock = clock.next(at: now) }
             let header = RecordHeader(
                 kind: record.header.kind, item: record.header.item,
-                dot: Dot(writer: writer, counter: UInt64(records.count) + 1), time: record.header.time,
+                dot: Dot(writer: writer, counter: UInt64(records.count) + 1),
+                time: isFarAhead ? clock : record.header.time,
                 accessibility: record.header.accessibility, context: RecordHeader.digest(of: context))
             let again = try SealedRecord.seal(
                 try open(record), header, author: member, ring: log.id, keys: epoch, signer: keys)

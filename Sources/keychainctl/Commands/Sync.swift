@@ -198,22 +198,22 @@ extension Keychainctl.Sync {
         private static func joinOnceInvited(
             _ vault: Vault, _ code: SecretBytes, _ place: CarrierPlace, until end: ContinuousClock.Instant
         ) async throws(KeychainError) -> ExchangeReport {
-            var isTold = false
+            var told: Swift.Set<String> = []
+            func tell(_ text: String) { if told.insert(text).inserted { Output.note(text) } }
             while true {
                 do throws(KeychainError) {
                     return try await RingMember.ofTool(vault).join(
                         code, at: place, wait: end - .now,
                         asked: { id in
-                            Output.note(
+                            tell(
                                 "This machine's ID: \(WaitingMachine.text(id)). Compare it if the other machine asks for approval."
                             )
-                        }, gone: { Output.note(Self.isOver) })
+                        }, gone: { tell(Self.isOver) })
                 } catch {
                     // The same reason has other causes once this machine is in the ring.
                     guard error.reason == .itemNotFound, try !vault.isInRing, .now < end else { throw error }
                 }
-                if !isTold { Output.note("No invitation with this code has arrived yet. Waiting for it.") }
-                isTold = true
+                if !told.contains(Self.isOver) { tell("No invitation with this code has arrived yet. Waiting for it.") }
                 try await Waiting.forASecond()
             }
         }
