@@ -50,13 +50,11 @@ extension Vault {
         let former = try? openSession()?.keybag.vaultID
         try close()
         let kept = try putInPlace(copy, lock)
-        var failure = acceptRestored(lock, replacing: kept.vault)
-        if let former, former != contents.keybag.vaultID {
-            do throws(KeychainError) { try forgetKeys(of: former) } catch { failure = failure ?? error }
-        }
+        let failure = acceptRestored(lock, replacing: kept.vault)
         return VaultRestoration(
             backup: VaultBackup(file.path, state, contents, settings), replaced: kept.vault, replacedWAL: kept.wal,
-            acceptanceFailure: failure, isClosedHere: failure.map { contents.isRefused(with: $0) } ?? false)
+            acceptanceFailure: failure, isClosedHere: failure.map { contents.isRefused(with: $0) } ?? false,
+            lockFailure: former == contents.keybag.vaultID ? nil : former.flatMap(lockReplaced))
     }
 
     /// The same reason as for other changes of the vault, which cannot be written then.
@@ -95,8 +93,15 @@ extension Vault {
     }
 
     /// From now on `lock` locks the restored vault. The replaced one, which is kept, must not stay unlocked.
-    private func forgetKeys(of vaultID: UUID) throws(KeychainError) {
-        for state in [LockState.locked, .unlocked] { try settings.cache.remove(state, vaultID: vaultID) }
+    ///
+    /// - Returns: The reason if it failed.
+    private func lockReplaced(_ vaultID: UUID) -> KeychainError? {
+        do throws(KeychainError) {
+            for state in [LockState.locked, .unlocked] { try settings.cache.remove(state, vaultID: vaultID) }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// The stored head of a vault that is kept; `nil` if it has none, or cannot be read.

@@ -78,6 +78,8 @@ public struct VaultRestoration: Sendable {
     /// Whether ``acceptanceFailure`` is that the restored vault does not open here now: it is locked, or only another
     /// device key opens it. If it is false, something else failed, such as the medium.
     public let isClosedHere: Bool
+    /// Why the replaced vault, if it was another one, could not be locked: its keys may still be in the kernel keyring.
+    public let lockFailure: KeychainError?
 
     public var isAccepted: Bool { acceptanceFailure == nil }
 }

@@ -119,6 +119,12 @@ extension Keychainctl {
                     JSONOutput.line(BackupJSON(backup: done.backup, restoration: done, isAccepted: failure == nil)),
                     after: "The backup was restored\(failure == nil ? "" : ", and could not be accepted").")
             }
+            if let failure = done.lockFailure {
+                throw KeychainError(
+                    failure.reason,
+                    "The backup was restored, but the previous vault, which is kept, may still be unlocked: \(failure.message)"
+                )
+            }
             guard let failure else { return }
             guard force, Self.isExpected(failure, done) else { throw Self.notAccepted(failure) }
             Output.note(Self.notAccepted(failure).message)

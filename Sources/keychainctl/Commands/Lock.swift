@@ -40,7 +40,7 @@ extension Keychainctl {
                 }
                 throw KeychainError(
                     error.reason,
-                    "Nothing was locked: if the vault is unlocked, its keys stay in the kernel keyring. \(error.message) "
+                    "Nothing was locked: if the vault is unlocked, its keys stay where they are. \(error.message) "
                         + "Then lock it again.")
             }
         }
