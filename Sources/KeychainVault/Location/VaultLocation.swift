@@ -143,7 +143,7 @@ public struct VaultLocation: Hashable, Sendable {
             var status = stat()
             return lstat("\(folder)/\(name)", &status) == 0
         }
-        return has(reserveName) || (has(databaseName) && has(lockName))
+        return has(reserveName) || has(lockName)
     }
 
     var databaseFile: String { folder + "/" + Self.databaseName }

@@ -147,7 +147,7 @@ struct NetrcFormat {
         var server = SecretStore.Server(host)
         guard let port else {
             server.protocol = usualProtocol
-            server.port = number == 443 && usualProtocol == .https ? nil : number
+            server.port = number == usualProtocol.usualPort ? nil : number
             return server
         }
         if let number = UInt16(port), number > 0 {

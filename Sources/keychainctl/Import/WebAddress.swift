@@ -14,7 +14,6 @@ struct WebAddress {
     private static let protocols: Swift.Set<String> = [
         "https", "http", "ssh", "ftp", "ftps", "imap", "imaps", "smtp", "pop3", "pop3s", "ldap", "ldaps", "smb", "irc",
     ]
-    private static let defaultPorts = ["https": 443, "http": 80]
 
     init(_ address: String) {
         let bytes = Array(address.utf8.trimmed)
@@ -34,8 +33,9 @@ struct WebAddress {
         guard let scheme else { return bare(parts) }
         guard protocols.contains(scheme), let code = ProtocolCode(argument: scheme) else { return nil }
         guard var server = server(parts) else { return nil }
-        server.protocol = InternetProtocol(rawValue: code.code)
-        if server.port == defaultPorts[scheme] { server.port = nil }
+        let used = InternetProtocol(rawValue: code.code)
+        server.protocol = used
+        if let usual = used.usualPort, server.port == usual { server.port = nil }
         return server
     }
 
@@ -76,6 +76,17 @@ struct WebAddress {
             let port = UInt16(String(decoding: rest.dropFirst(), as: UTF8.self)), port > 0
         else { return nil }
         return (name, Int(port))
+    }
+}
+
+extension InternetProtocol {
+    /// The port that an address means without naming one, and that no item names.
+    var usualPort: Int? {
+        switch self {
+        case .https: 443
+        case .http: 80
+        default: nil
+        }
     }
 }
 

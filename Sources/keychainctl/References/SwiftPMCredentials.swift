@@ -72,7 +72,8 @@ struct SwiftPMCredentials {
     /// The server as `--registry` names it.
     private static func name(of login: KeychainItem) -> String {
         let host = login.displayText(of: .server) ?? ""
-        return hasUsualPort(login) ? host : "\(host):\(login.port ?? 0)"
+        guard !hasUsualPort(login), let port = login.port else { return host }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
     // MARK: - The token
