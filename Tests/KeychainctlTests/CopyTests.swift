@@ -123,7 +123,7 @@ struct CopyTests {
     }
 
     @Test func machine_withoutAClipboard_isUnavailable() throws {
-        let run = try tool.shell("setsid \"$CTL\" copy -s example.com")
+        let run = try tool.shell("setsid --wait \"$CTL\" copy -s example.com")
         #expect(run.status == 13)
         #expect(!run.everything.contains("correct horse"))
     }

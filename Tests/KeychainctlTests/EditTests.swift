@@ -145,7 +145,7 @@ struct EditTests {
         let run = try vault.tool.shell(
             """
             printf '#!/bin/sh\nreadlink /proc/self/fd/0 >&2' > editor; chmod +x editor
-            EDITOR="$HOME/editor" setsid "$CTL" edit -s example.com --recovery-key-fd 0 < paper
+            EDITOR="$HOME/editor" setsid --wait "$CTL" edit -s example.com --recovery-key-fd 0 < paper
             """)
         #expect(run.status == 0 && run.errors.contains("/dev/null"), "\(run.everything)")
     }

@@ -93,7 +93,8 @@ struct ConfigurationFile {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for other in names where other.hasPrefix(name + Self.suffix) {
             guard let process = pid_t(other.dropFirst(name.count + Self.suffix.count)), process > 0 else { continue }
-            if kill(process, 0) != 0, errno == ESRCH { unlink(folder + "/" + other) }
+            // One with the number of this process is of an earlier one.
+            if process == getpid() || (kill(process, 0) != 0 && errno == ESRCH) { unlink(folder + "/" + other) }
         }
     }
 
