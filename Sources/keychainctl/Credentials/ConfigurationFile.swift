@@ -89,7 +89,8 @@ struct ConfigurationFile {
 
     /// What a killed process has left, which may hold passwords as the file itself.
     private func removeUnfinished() {
-        let (folder, name) = (parent, (path as NSString).lastPathComponent)
+        let folder = parent
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for other in names where other.hasPrefix(name + Self.suffix) {
             guard let process = pid_t(other.dropFirst(name.count + Self.suffix.count)), process > 0 else { continue }

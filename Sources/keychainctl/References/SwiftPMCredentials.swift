@@ -73,7 +73,7 @@ struct SwiftPMCredentials {
     private static func name(of login: KeychainItem) -> String {
         let host = login.displayText(of: .server) ?? ""
         guard !hasUsualPort(login), let port = login.port else { return host }
-        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
     // MARK: - The token
