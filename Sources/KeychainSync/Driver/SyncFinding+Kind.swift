@@ -60,8 +60,7 @@ extension Finding {
             .contested, .shownAfterRefusal, .differentState, .clockAhead:
             true
         case .withheld, .keysMissing, .silent, .viewIsOld, .startedAgain, .tooLargeToShare, .notSent, .placeTaken,
-            .notUnderstood,
-            .notOpened, .refused:
+            .notUnderstood, .notOpened, .refused:
             false
         }
     }

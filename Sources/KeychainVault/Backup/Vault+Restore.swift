@@ -47,6 +47,7 @@ extension Vault {
         try check(contents, force)
         let lock = try lockForWriting(FileLock.Wait(settings.writerTimeout))
         defer { lock.release() }
+        // Of a vault that does not open, nothing tells which keys are its own.
         let former = try? openSession()?.keybag.vaultID
         try close()
         let kept = try putInPlace(copy, lock)

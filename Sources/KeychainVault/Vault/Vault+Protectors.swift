@@ -38,18 +38,11 @@ extension Vault {
         let environment = try environment()
         let protector = try protector(secret, environment)
         let changed = try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainError) in
-            // A slot that is damaged keeps nobody from adding another one.
-            guard (try? keybag.opening(protector, environment.deviceKey)) == nil else {
-                throw Self.opensAlready(secret.kind)
-            }
+            try keybag.checkOpensNothing(protector, environment.deviceKey)
             return try keybag.adding(protector, authority, at: Date())
         }
         guard let slot = changed.slots.last else { throw .noSuchSlot }
         return slot.id
-    }
-
-    private static func opensAlready(_ kind: ProtectorKind) -> KeychainError {
-        KeychainError(.duplicateItem, "This \(kind.name) opens the vault already. Nothing was changed.")
     }
 
     /// Checks that a protector may be added, before anything is created or asked for.
@@ -82,9 +75,7 @@ extension Vault {
     ) throws(KeychainError) {
         let deviceKey = try environment().deviceKey
         try changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
-            if let opened = try? keybag.opening(protector, deviceKey), opened.slot.id != id {
-                throw Self.opensAlready(type(of: protector).kind)
-            }
+            try keybag.checkOpensNothing(protector, deviceKey, except: id)
             guard
                 let slot = keybag.slots.first(where: { $0.id == id && $0.kind == type(of: protector).kind.number })
             else { throw .noSuchSlot }
@@ -205,6 +196,21 @@ extension Vault {
             return next
         }
         throw KeychainError.keybagChangedMeanwhile
+    }
+}
+
+extension Keybag {
+    /// Refuses a secret that another slot has. It would still open the vault once one of the two was removed.
+    ///
+    /// A slot that is damaged keeps nobody from adding another one.
+    ///
+    /// - Parameter id: The slot that is about to get the secret, if there is one.
+    fileprivate func checkOpensNothing(
+        _ protector: any Protector, _ deviceKey: DeviceKey?, except id: UUID? = nil
+    ) throws(KeychainError) {
+        guard let opened = try? opening(protector, deviceKey), opened.slot.id != id else { return }
+        throw KeychainError(
+            .duplicateItem, "This \(type(of: protector).kind.name) opens the vault already. Nothing was changed.")
     }
 }
 

@@ -119,15 +119,22 @@ extension Keychainctl {
                     JSONOutput.line(BackupJSON(backup: done.backup, restoration: done, isAccepted: failure == nil)),
                     after: "The backup was restored\(failure == nil ? "" : ", and could not be accepted").")
             }
-            if let failure = done.lockFailure {
-                throw KeychainError(
-                    failure.reason,
-                    "The backup was restored, but the previous vault, which is kept, may still be unlocked: \(failure.message)"
-                )
+            if let failure {
+                guard force, Self.isExpected(failure, done) else {
+                    // Neither failure hides the other one.
+                    if let other = done.lockFailure { Output.complain(Self.notLocked(other).message) }
+                    throw Self.notAccepted(failure)
+                }
+                Output.note(Self.notAccepted(failure).message)
             }
-            guard let failure else { return }
-            guard force, Self.isExpected(failure, done) else { throw Self.notAccepted(failure) }
-            Output.note(Self.notAccepted(failure).message)
+            if let failure = done.lockFailure { throw Self.notLocked(failure) }
+        }
+
+        private static func notLocked(_ cause: KeychainError) -> KeychainError {
+            KeychainError(
+                cause.reason,
+                "The backup was restored, but the previous vault, which is kept, may still be unlocked: \(cause.message)"
+            )
         }
 
         /// With `--force` nothing has to open the backup, but the medium must be readable and writable. Some failures

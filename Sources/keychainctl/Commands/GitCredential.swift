@@ -24,8 +24,8 @@ extension Keychainctl {
 
                 `get` prints nothing if no item matches, and never an expired password: of such an item, \
                 it prints the user and the refresh token. `store` keeps an item that has the same \
-                password, without an expiry that is over. `erase` removes what matches everything that git gives, including the password. \
-                Operations that are not known are ignored, as git demands.
+                password, without an expiry that is over. `erase` removes what matches everything that git \
+                gives, including the password. Operations that are not known are ignored, as git demands.
 
                 If the vault is locked, the passphrase is asked for on the terminal. Otherwise the \
                 command fails, and git asks the user.

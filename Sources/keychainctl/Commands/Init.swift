@@ -136,4 +136,13 @@ enum LockNotice {
         try vault.lock()
         Output.note("The vault is locked now. " + vault.settings.unlockAdvice)
     }
+
+    /// After a change that is made, whatever becomes of this.
+    static func tell(_ vault: Vault, ifItWasUnlocked wasUnlocked: Bool) {
+        do throws(KeychainError) {
+            if wasUnlocked { try tell(vault) }
+        } catch {
+            Output.complain(error.message)
+        }
+    }
 }

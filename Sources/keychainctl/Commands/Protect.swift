@@ -214,7 +214,7 @@ extension Keychainctl {
                 defer {
                     progress.end()
                     QuarantineNotice.tell(damaged)
-                    tell(vault, wasUnlocked)
+                    LockNotice.tell(vault, ifItWasUnlocked: wasUnlocked)
                 }
                 let isRenewed = try vault.removeProtector(
                     slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority, others: others,
@@ -230,14 +230,6 @@ extension Keychainctl {
                     Output.note(
                         "The removed secret together with an older copy of the vault still opens the vault, because "
                             + "passphrases and recovery keys hold the same key. To prevent that, create a new vault.")
-                }
-            }
-
-            private func tell(_ vault: Vault, _ wasUnlocked: Bool) {
-                do throws(KeychainError) {
-                    if wasUnlocked { try LockNotice.tell(vault) }
-                } catch {
-                    Output.complain(error.message)
                 }
             }
         }
@@ -271,7 +263,7 @@ extension Keychainctl {
                 if kept > 0 {
                     Output.note("Items bound to another device, kept until its device key is restored: \(kept).")
                 }
-                if wasUnlocked { try LockNotice.tell(vault) }
+                LockNotice.tell(vault, ifItWasUnlocked: wasUnlocked)
             }
         }
     }

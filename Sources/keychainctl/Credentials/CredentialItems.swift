@@ -121,8 +121,17 @@ struct CredentialItems {
         try CredentialItems.throwing { () throws in
             try store.transaction { try Self.save(value, account, attributes, $0) }
         }
-        // The server has accepted the password after that date.
-        if let existing, existing.isExpired(at: Date()) { try keychain.setExpiry(nil, of: existing) }
+        if let existing, existing.isExpired(at: Date()) { try removeExpiry(of: existing) }
+    }
+
+    /// The server has accepted the password after that date.
+    private func removeExpiry(of item: KeychainItem) throws(KeychainError) {
+        do throws(KeychainError) {
+            try keychain.setExpiry(nil, of: item)
+        } catch {
+            // Another process has removed the item since it was stored.
+            guard error.reason == .itemNotFound else { throw error }
+        }
     }
 
     private static func save(
