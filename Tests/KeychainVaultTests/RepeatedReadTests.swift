@@ -192,6 +192,31 @@ struct RepeatedReadTests {
         }
     }
 
+    /// The row is not looked for again: what the search has found is all that is remembered.
+    @Test func item_withoutWhatTheSearchFound_isNotRemembered() throws {
+        let name = Array("-/a".utf8)
+        let found = try test.vault.remembering(name) { () throws(KeychainError) in
+            let items = try Self.found(in: test.vault, limit: 1, values: true)
+            let bare = items.first.map { StoredItem(id: $0.id, version: $0.version, item: $0.item) }
+            return FoundOnce(bare, isOnly: true)
+        }
+        #expect(found?.item.value == Data("1".utf8))
+        #expect(name.withUnsafeBytes { test.vault.repeated($0, waits: true) } == nil)
+    }
+
+    @Test(arguments: [1, 2, nil])
+    func items_foundWithValues_areKeptForTheFirstOneOnly(_ limit: Int?) throws {
+        try test.engine.add(Self.item("b", "2"))
+        let items = try Self.found(in: test.vault, limit: limit, values: true)
+        #expect(items.count { $0.found != nil } == 1)
+        #expect(try Self.found(in: test.vault, limit: limit, values: false).allSatisfy { $0.found == nil })
+    }
+
+    private static func found(in vault: Vault, limit: Int?, values: Bool) throws(KeychainError) -> [StoredItem] {
+        let selection = Selection(itemClass: .genericPassword, conditions: [.service: .string("exerciser")])
+        return try vault.select(selection, limit: limit, includingValues: values).items
+    }
+
     @Test func row_thatIsRemembered_isKeptWithoutItsMetadata() throws {
         let cache = ReadCache()
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 96, alignment: 8)

@@ -47,11 +47,17 @@ public struct StoredItem: Equatable, Sendable {
     /// Changes with every update. In the vault and in memory it is 1 after insertion and increases by one.
     public let version: UInt64
     public var item: Item
+    /// What the store has found, if it can open that again (``RepeatingStore``). It is not compared.
+    package var found: (any AnyObject & Sendable)?
 
     public init(id: UUID, version: UInt64, item: Item) {
         self.id = id
         self.version = version
         self.item = item
+    }
+
+    public static func == (left: StoredItem, right: StoredItem) -> Bool {
+        left.id == right.id && left.version == right.version && left.item == right.item
     }
 }
 

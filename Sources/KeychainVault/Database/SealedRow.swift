@@ -25,6 +25,13 @@ struct SealedRow {
     }
 }
 
+/// A row that a search has found, and opened: it can be opened again without being looked for.
+final class FoundRow: Sendable {
+    let row: SealedRow
+
+    init(_ row: SealedRow) { self.row = row }
+}
+
 /// Why a row cannot be opened.
 enum UnreadableRow: Error {
     /// Changed or moved.

@@ -132,6 +132,8 @@ struct Search {
         }
     }
 
+    private var readsValues: Bool { if case .reading(includingValues: true, _) = purpose { true } else { false } }
+
     private var proofs: Proofs { if case .reading(_, let proofs) = purpose { proofs } else { Proofs() } }
 
     /// The item without its value, if it is selected. The reason why a row does not open is recorded.
@@ -153,7 +155,12 @@ struct Search {
     /// Adds a match to what is found. If its value is requested but does not open, that is recorded instead.
     private mutating func take(_ stored: StoredItem, _ row: SealedRow, _ candidates: ItemTable.Candidates) {
         do throws(UnreadableRow) {
-            found.items.append(try withValue(stored, row))
+            var opened = try withValue(stored, row)
+            // Only one that is found alone is remembered.
+            if found.items.isEmpty, readsValues, ReadCache.takes(opened.item, row) {
+                opened.found = FoundRow(row.withValueOnly)
+            }
+            found.items.append(opened)
         } catch {
             note(error, row, candidates)
         }

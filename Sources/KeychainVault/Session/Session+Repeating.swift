@@ -24,23 +24,13 @@ extension Session {
         }
     }
 
-    /// Caches the row of an item that was just found, if it is unchanged.
+    /// Caches the row of an item that was just found, if nothing has changed meanwhile.
     ///
     /// - Parameters:
     ///   - end: The end of the WAL before the item was searched.
     ///   - keys: The number of the sealer before the search.
-    func remember(_ found: StoredItem, _ read: [UInt8], since end: WALHeader, keys: UInt64) throws {
-        // A stored value is larger than what is sealed in it.
-        guard found.item.accessControl.needs.isEmpty, found.item.value?.count ?? 0 <= ReadCache.longestValue else {
-            return
-        }
-        // Repeating opens the row itself, and would give out the object of its token.
-        guard !found.item.isOnToken else { return }
-        let sealer = try keyState.sealer(.looking)
-        let row = try reader.use { try ItemTable($0).wholeRow(sealer.rowID(of: found.id)) }
-        guard let row, row.id == found.id, UInt64(bitPattern: row.version) == found.version, sealer.serial == keys,
-            walHeader == end
-        else { return }
-        reads.store(row, read, end, keys: keys)
+    func remember(_ found: StoredItem, _ read: [UInt8], since end: WALHeader, keys: UInt64) throws(KeychainError) {
+        let isUnchanged = try keyState.sealer(.looking).serial == keys && walHeader == end
+        if isUnchanged, let found = found.found as? FoundRow { reads.store(found.row, read, end, keys: keys) }
     }
 }
