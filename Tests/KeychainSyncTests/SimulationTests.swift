@@ -20,4 +20,9 @@ struct SimulationTests {
     @Test func writeThatItsRestoredMachineAndTheCarrierBothLost_isMissedByNobody() throws {
         _ = try Simulation.run(seed: 578)
     }
+
+    /// The carrier has lost a wrap, and the machine that has made it was restored from a backup.
+    @Test func wrapThatItsRestoredMachineAndTheCarrierBothLost_isMadeAgain() throws {
+        _ = try Simulation.run(seed: 11334)
+    }
 }

@@ -9,7 +9,8 @@ extension Simulation {
     mutating func settle() throws {
         for index in devices.indices { devices[index].awayUntil = 0 }
         for round in 0..<14 {
-            now += 60_000
+            // After a few rounds, what is missing counts as lost.
+            now += 120_000
             meet()
             for index in devices.indices {
                 for _ in 0..<3 { try look(index, .never, hides: 0) }

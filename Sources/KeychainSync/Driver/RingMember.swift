@@ -180,9 +180,9 @@ extension KeychainError {
             // Those of a locked vault are not even read: that is an error of its own.
             self.init(
                 .unavailable,
-                "A key of the ring has not arrived here yet. Changes are kept, and sent once it has. If it does not come, run on the "
-                    + "machine that has made it: keychainctl sync now; then sync here again. If that machine is gone, make new keys for "
-                    + "all on another one: keychainctl rotate; then: keychainctl sync now")
+                "A key of the ring has not arrived here yet. Changes are kept, and sent once it has. If it does not come, run on another "
+                    + "machine: keychainctl sync now; ten minutes later again; then sync here. Or make new keys for all there: "
+                    + "keychainctl rotate; then: keychainctl sync now")
         case Refusal.notAMember:
             self.init(
                 .missingEntitlement,

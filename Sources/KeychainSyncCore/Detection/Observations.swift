@@ -49,6 +49,8 @@ package struct Observations: Sendable {
     private var revision: UInt64 = 0
     /// Writes that a member has seen and that are missing here, and since when.
     private var missing: [WriterID: (counter: UInt64, since: UInt64)] = [:]
+    /// Wraps of the current keys that the carrier lacks, and since when.
+    package internal(set) var wraps: [ObjectName: UInt64] = [:]
 
     package init() {}
 
@@ -60,7 +62,7 @@ package struct Observations: Sendable {
 
     // MARK: - Stored form
 
-    /// Without the heads, which are stored separately.
+    /// Without the heads and the wraps, which are stored separately.
     func write(to writer: inout ByteWriter) {
         writer.append(bigEndian: revision)
         writer.append(bigEndian: UInt32(missing.count))
@@ -113,6 +115,16 @@ package struct Observations: Sendable {
 
     /// Takes the next revision for the first one. A carrier that has once shown a number that was too high can show it never again.
     mutating func forgetRevision() { revision = 0 }
+
+    /// Notes which wraps of the current keys the carrier lacks.
+    ///
+    /// - Returns: Those that would have arrived by now.
+    mutating func missingWraps(_ names: Set<ObjectName>, at now: UInt64) -> Set<ObjectName> {
+        // A clock that has gone back counts from then on.
+        let since = names.map { ($0, min(wraps[$0] ?? now, now)) }
+        wraps = Dictionary(uniqueKeysWithValues: since)
+        return names.filter { wraps[$0].map { now - $0 >= Self.grace } ?? false }
+    }
 
     // MARK: - Comparing members
 

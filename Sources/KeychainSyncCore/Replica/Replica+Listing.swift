@@ -19,7 +19,7 @@ extension Replica {
         }
         let hidden = hidden(in: listing)
         doubt(listing, hidden)
-        if isWrapping { wrapForNewcomers(listing) }
+        if isWrapping { wrapMissing(in: listing, at: now) }
         var effects = putBack(listing, covered, hidden)
         effects += removeCovered(listing, coveredOwn(by: listing))
         let wanted = news(in: listing)
@@ -128,18 +128,6 @@ extension Replica {
             guard case .segment(let id, let number) = name, number > covered[id] ?? 0 else { return false }
             if number <= logs[id]?.tip.number ?? 0 { return true }
             return waiting[id, number].map { (try? signer(of: $0)) != nil } ?? false
-        }
-    }
-
-    private mutating func wrapForNewcomers(_ listing: Listing) {
-        guard let root = keyring.roots[ring.current], ring.mayWrite(member) else { return }
-        let cards = ring.withoutKeys.filter { $0.id != member }
-        for card in cards where !listing.names.contains(.wrap(ring.current, card.id)) {
-            // After a failure it is tried again with the next listing, which lacks it too.
-            let wrap = try? KeyWrap(
-                root: root, epoch: ring.current, ring: ringKeys, to: card.keys, from: member, signer: keys)
-            // It is published together with everything else that the carrier lacks.
-            if let wrap { wraps[.wrap(ring.current, card.id)] = wrap.bytes }
         }
     }
 

@@ -25,6 +25,11 @@ extension Replica {
         changes.compare(old?.outbox.byDot ?? [:], outbox.byDot, PartName.outgoing, \.bytes)
         changes.compare(old?.snapshots ?? [:], snapshots, PartName.snapshot, \.storedBytes)
         changes.compare(old?.observations.heads ?? [:], observations.heads, PartName.head, \.bytes)
+        changes.compare(old?.observations.wraps ?? [:], observations.wraps, PartName.missingWrap) { since in
+            var writer = ByteWriter(capacity: 8)
+            writer.append(bigEndian: since)
+            return writer.data
+        }
         if old?.refusals != refusals { changes.compare(old?.refusals ?? [:], refusals, PartName.refusal, \.bytes) }
         return changes
     }
@@ -80,6 +85,7 @@ extension Replica {
             case .outgoing(let dot): outgoing.append(try Outbox.Entry(from: &reader, dot))
             case .snapshot(let id): snapshots[id] = try KnownSnapshot(from: &reader, id, log.id)
             case .refusal(let hash): refusals[hash] = try RefusedSegment(from: &reader)
+            case .missingWrap(let name): observations.wraps[name] = try reader.number()
             case .head(let id): observations.heads[id] = try Observations.SeenHead(from: &reader)
             }
             try reader.end()

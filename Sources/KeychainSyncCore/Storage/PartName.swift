@@ -20,12 +20,14 @@ package enum PartName: Hashable, Sendable {
     case head(MemberID)
     /// By the hash of a confirmed segment that was not made.
     case refusal(ObjectHash)
+    /// A wrap that the carrier lacks, by its name there.
+    case missingWrap(ObjectName)
 }
 
 extension PartName {
     private enum Kind: UInt8 {
         case core = 1
-        case entry, wrap, log, own, waiting, record, outgoing, snapshot, head, refusal
+        case entry, wrap, log, own, waiting, record, outgoing, snapshot, head, refusal, missingWrap
     }
 
     /// With this byte the name of each ``outgoing(_:)`` begins.
@@ -39,9 +41,8 @@ extension PartName {
         case .entry(let hash):
             writer.append(Kind.entry.rawValue)
             hash.write(to: &writer)
-        case .wrap(let name):
-            writer.append(Kind.wrap.rawValue)
-            writer.append(name.text)
+        case .wrap(let name): Self.append(.wrap, name, to: &writer)
+        case .missingWrap(let name): Self.append(.missingWrap, name, to: &writer)
         case .log(let id):
             writer.append(Kind.log.rawValue)
             writer.append(bigEndian: id.number)
@@ -72,17 +73,19 @@ extension PartName {
         writer.append(bigEndian: dot.counter)
     }
 
+    private static func append(_ kind: Kind, _ name: ObjectName, to writer: inout ByteWriter) {
+        writer.append(kind.rawValue)
+        writer.append(name.text)
+    }
+
     package init(_ bytes: Data) throws(Refusal) {
         var reader = ByteReader(bytes)
         guard let kind = Kind(rawValue: try reader.byte()) else { throw .newerFormat }
         switch kind {
         case .core: self = .core
         case .entry: self = .entry(try reader.bytes32())
-        case .wrap:
-            guard let name = ObjectName(String(decoding: try reader.slice(reader.rest), as: UTF8.self)),
-                case .wrap = name
-            else { throw .malformed }
-            self = .wrap(name)
+        case .wrap: self = .wrap(try reader.wrap())
+        case .missingWrap: self = .missingWrap(try reader.wrap())
         case .log: self = .log(try reader.writer())
         case .own: self = .own(try reader.writer(), try reader.counter())
         case .waiting: self = .waiting(try reader.writer(), try reader.counter())
@@ -98,4 +101,11 @@ extension PartName {
 
 extension ByteReader {
     fileprivate mutating func dot() throws(Refusal) -> Dot { Dot(writer: try writer(), counter: try counter()) }
+
+    fileprivate mutating func wrap() throws(Refusal) -> ObjectName {
+        guard let name = ObjectName(String(decoding: try slice(rest), as: UTF8.self)), case .wrap = name else {
+            throw .malformed
+        }
+        return name
+    }
 }

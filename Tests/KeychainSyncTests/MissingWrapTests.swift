@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wraps of the current keys that the carrier has lost, when their maker does not have them any more.
+
+import Foundation
+import KeychainCrypto
+import Testing
+
+@testable import KeychainSyncCore
+
+struct MissingWrapTests {
+    /// Three machines. The first has made new keys and was then restored from a backup, and the carrier has lost those of the third.
+    private func world() throws -> World {
+        var world = try World(3)
+        for index in [1, 2] { world.look(index) }
+        let backup = world.machines[0]
+        world.carryOut(try world.machines[0].rotate(), 0)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.machines[0] = backup
+        world.carryOut(world.machines[0].startAgain(at: world.now), 0)
+        world.carrier[wrap(in: world)] = nil
+        return world
+    }
+
+    /// That of the third machine, under the keys that the carrier's entries tell of.
+    private func wrap(in world: World) -> ObjectName {
+        let epochs = world.carrier.keys.compactMap { if case .wrap(let epoch, _) = $0 { epoch } else { nil } }
+        let newest = epochs.max { $0.number < $1.number }
+        return .wrap(newest ?? world.machines[0].ring.current, world.machines[2].member)
+    }
+
+    private func wait(_ world: inout World) { world.now += Observations.grace }
+
+    @Test func wrap_thatItsMakerHasNoMore_isMadeByAnotherMember() throws {
+        var world = try world()
+        for index in [1, 2] { world.look(index) }
+        #expect(try world.shown(2, "a") == nil)
+        wait(&world)
+        for index in [1, 2] { world.look(index) }
+        #expect(try world.shown(2, "a") == "1")
+    }
+
+    @Test func wrap_thatItsMakerHasNoMore_isMadeByItsMaker() throws {
+        var world = try world()
+        world.look(0)
+        wait(&world)
+        for index in [0, 2] { world.look(index) }
+        #expect(try world.shown(2, "a") == "1")
+    }
+
+    /// Files arrive in any order: its maker has published it, and the carrier shows it later.
+    @Test func wrap_thatHasNotBeenMissingForLong_isNotMade() throws {
+        var world = try world()
+        world.look(1)
+        world.now += Observations.grace - 1
+        world.look(1)
+        #expect(world.carrier[wrap(in: world)] == nil)
+    }
+
+    @Test func wrap_thatWasThereInBetween_isMissingAnew() throws {
+        var world = try world()
+        let name = wrap(in: world)
+        world.look(1)
+        world.carrier[name] = Data("what has arrived".utf8)
+        wait(&world)
+        world.look(1)
+        world.carrier[name] = nil
+        world.look(1)
+        #expect(world.carrier[name] == nil)
+    }
+
+    @Test func wrap_thatIsMissingSinceBeforeTheProcess_isMade() throws {
+        var world = try world()
+        world.look(1)
+        let replica = world.machines[1]
+        world.machines[1] = try Replica(
+            stored: replica.changes(since: nil).written, keys: replica.keys, keyring: replica.keyring)
+        #expect(world.machines[1].changes(since: replica).isEmpty)
+        wait(&world)
+        for index in [1, 2] { world.look(index) }
+        #expect(try world.shown(2, "a") == "1")
+    }
+
+    @Test func wrap_whenTheClockHasGoneBack_isMadeAfterTheSameTime() throws {
+        var world = try world()
+        world.now += 365 * 86_400_000
+        world.look(1)
+        world.now -= 365 * 86_400_000
+        world.look(1)
+        wait(&world)
+        for index in [1, 2] { world.look(index) }
+        #expect(try world.shown(2, "a") == "1")
+    }
+
+    @Test func wrap_ofARemovedMachine_isNotMade() throws {
+        var world = try world()
+        world.look(1)
+        world.carryOut(try world.machines[1].remove([world.machines[2].member], at: world.now), 1)
+        wait(&world)
+        for _ in 0..<2 { world.look(1) }
+        let wraps = world.carrier.keys.filter {
+            if case .wrap(let epoch, world.machines[2].member) = $0 { epoch.number > 1 } else { false }
+        }
+        #expect(wraps.isEmpty)
+    }
+
+    /// A machine that no person has let in again gets no keys.
+    @Test func wrap_whileMembersAreUndecided_isNotMade() throws {
+        var world = try world()
+        world.look(1)
+        wait(&world)
+        _ = world.machines[1].listed(world.listing(), at: world.now, wrapping: false)
+        #expect(!world.machines[1].wraps.keys.contains(wrap(in: world)))
+    }
+}
