@@ -51,6 +51,24 @@ extension HostileCarrierTests {
         #expect(try await desktop.exchange().findings.isEmpty)
     }
 
+    /// It was too early for another one when the loss was noticed, and nothing else happens.
+    @Test func head_lostRightAfterItWasPublished_isFollowedByAnotherWhileTheMachineWatches() async throws {
+        let (laptop, _) = try await world.synced()
+        let member = try await world.replica(laptop).member
+        let carrier = try await world.base(world.replica(laptop).log.id)
+        func heads() async throws -> Set<ObjectName> {
+            try await carrier.list().names.filter { if case .head(member, _) = $0 { true } else { false } }
+        }
+        try await world.view(laptop).tellNoChanges()
+        try await carrier.remove(Array(heads()))
+        let watch = Task { [world] in
+            try await laptop.member.watch(pauses: (.seconds(1), .seconds(60), due: .zero)) { _ in world.advance(61_000)
+            }
+        }
+        defer { watch.cancel() }
+        try await yieldUntil("it has another head", every: .milliseconds(5)) { try await !heads().isEmpty }
+    }
+
     @Test func machine_thatRepairsItself_isNotCalledRolledBack() async throws {
         let (laptop, desktop) = try await world.synced()
         _ = try await laptop.member.repair()

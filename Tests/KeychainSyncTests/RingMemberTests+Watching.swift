@@ -18,7 +18,8 @@ extension RingMemberTests {
         try FileManager.default.removeItem(atPath: folder.path + "/shared")
         let (attempts, attempt) = AsyncStream.makeStream(of: Void.self)
         let watch = Task {
-            try await laptop.member.watch(pauses: (.seconds(3600), .seconds(3600))) { _ in attempt.yield() }
+            let hour = Duration.seconds(3600)
+            try await laptop.member.watch(pauses: (hour, hour, hour)) { _ in attempt.yield() }
         }
         var iterator = attempts.makeAsyncIterator()
         await iterator.next()
@@ -112,7 +113,7 @@ extension RingMemberTests {
         try laptop.lock()
         let failures = Guarded<[KeychainError.Reason]>([])
         let watch = Task {
-            try await laptop.member.watch(pauses: (.milliseconds(1), .milliseconds(1))) { outcome in
+            try await laptop.member.watch(pauses: (.milliseconds(1), .milliseconds(1), .seconds(60))) { outcome in
                 if case .failure(let error) = outcome { failures.withLock { $0.append(error.reason) } }
             }
         }

@@ -71,6 +71,9 @@ extension HostileCarrier {
     /// Does not tell what lies under names without reading it, as a carrier may.
     package func tellNoContents() { change { $0.tellsContents = false } }
 
+    /// Lets nobody know that something was published, as a carrier may.
+    package func tellNoChanges() { change { $0.tellsChanges = false } }
+
     /// Gives each object several times.
     package func `repeat`(_ copies: Int) { change { $0.copies = copies } }
 

@@ -29,6 +29,7 @@ package final class HostileCarrier: Carrier {
         var keepsEverything = false
         var losesEverything = false
         var tellsContents = true
+        var tellsChanges = true
         var copies = 1
         /// How many more calls are answered; `nil`: all.
         var answered: Int?
@@ -120,7 +121,9 @@ package final class HostileCarrier: Carrier {
         if !isDone { try await base.remove(names) }
     }
 
-    package func changes() -> AsyncStream<Void> { base.changes() }
+    package func changes() -> AsyncStream<Void> {
+        state.withLock { $0.tellsChanges } ? base.changes() : AsyncStream { $0.finish() }
+    }
 
     /// Waits as long as calls are held, and fails if it is told to.
     private func begin() async throws(CarrierFailure) {

@@ -22,9 +22,8 @@ extension RingMember {
                 return try state.headIfDue(listing, hasMoved, at: now)
             }
             if state.neededSince == 0 { state.neededSince = now }
-            guard isAsked || state.isTurn || now >= state.neededSince + 60_000, state.replica.isPublished else {
-                return []
-            }
+            let isItsTask = isAsked || state.isTurn || now >= state.neededSince + RingState.patience
+            guard isItsTask, state.replica.isPublished else { return [] }
             state.neededSince = 0
             let keys = state.replica.ring.needsRotation ? try state.replica.rotate() : []
             return try keys + state.replica.snapshot(at: now) + state.headIfDue(listing, true, at: now)
@@ -67,6 +66,16 @@ extension RingState {
         return devices.min { place($0) < place($1) } == replica.member
     }
 
+    /// How long others may take to do what one of them has to do, and how long a head is the last one. In milliseconds.
+    fileprivate static let patience: UInt64 = 60_000
+
+    /// When this machine has something to do although nothing changes; `nil` if there is not.
+    var isDue: UInt64? {
+        let tidying = neededSince == 0 ? nil : neededSince &+ Self.patience
+        let head = isHeadLost ? lastHead &+ Self.patience : nil
+        return [tidying, head, replica.wrapsAreDue].compactMap(\.self).min()
+    }
+
     fileprivate mutating func headIfDue(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
         guard isHeadDue(listing, hasMoved, at: now) else { return [] }
         let effects = try replica.head(at: now)
@@ -76,10 +85,11 @@ extension RingState {
 
     /// At most once a minute after changes, or if the carrier has lost the last one, and otherwise once every six hours. A machine that
     /// only reads does not tell of changes: there may be thousands of them.
-    func isHeadDue(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) -> Bool {
+    mutating func isHeadDue(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) -> Bool {
         let age = now < lastHead ? UInt64.max : now - lastHead
+        isHeadLost = age < Self.patience && replica.isHeadMissing(in: listing)
         if age >= Observations.betweenHeads { return true }
-        return age >= 60_000 && (hasMoved && mayWrite || replica.isHeadMissing(in: listing))
+        return age >= Self.patience && (hasMoved && mayWrite || replica.isHeadMissing(in: listing))
     }
 
     /// An exchange that did nothing directly after another one is not worth a commit.

@@ -7,17 +7,17 @@ import KeychainVault
 import SecretMemory
 
 extension RingMember {
-    /// Exchanges now, whenever an item is changed here or something comes from another machine, and once an hour, until the task is
-    /// cancelled.
+    /// Exchanges now, whenever an item is changed here or something comes from another machine, when something is due that was left to
+    /// others, and once an hour, until the task is cancelled.
     ///
     /// A failure ends nothing: there is another try after a pause that grows to a minute. A vault that is locked is such a failure.
     ///
     /// - Parameters:
-    ///   - pauses: The first pause after a failure, and the longest.
+    ///   - pauses: The first pause after a failure, and the longest; and the shortest before an exchange that is due.
     ///   - tell: Told of each exchange, and of each failure.
     /// - Throws: `unavailable` if the vault is in no ring, or is no longer, or cannot be observed.
     package func watch(
-        pauses: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60)),
+        pauses: (first: Duration, longest: Duration, due: Duration) = (.seconds(1), .seconds(60), .seconds(60)),
         _ tell: @escaping @Sendable (Result<ExchangeReport, KeychainError>) -> Void
     ) async throws(KeychainError) {
         try await checkIsInRing()
@@ -32,12 +32,16 @@ extension RingMember {
         defer { hourly.cancel() }
         var carried: (place: CarrierPlace, task: Task<Void, Never>)?
         defer { carried?.task.cancel() }
+        var due: Task<Void, Never>?
+        defer { due?.cancel() }
         var pause = pauses.first
         signal.yield()
         for await _ in signals {
             do throws(KeychainError) {
                 tell(.success(try await exchange()))
                 pause = pauses.first
+                due?.cancel()
+                due = timeUntilDue.map { [pauses] in Self.once(after: max($0, pauses.due), signal) }
                 // Its last steps have collected a change that came too late to be sent.
                 if hasNews(ifUnreadable: false) { signal.yield() }
                 if let state = known, state.place != carried?.place {
@@ -80,6 +84,11 @@ extension RingMember {
         return generation != known.keyGeneration
     }
 
+    /// By this machine's clock, from now on.
+    private var timeUntilDue: Duration? {
+        known?.isDue.map { [now] due in .milliseconds(due < now ? 0 : min(due - now, 3_600_000)) }
+    }
+
     private func checkIsInRing() async throws(KeychainError) {
         guard try await blocking({ [vault] () throws(KeychainError) -> Bool in try vault.isInRing }) else {
             throw .notInRing
@@ -94,6 +103,12 @@ extension RingMember {
         _ interval: Duration, _ signal: AsyncStream<Void>.Continuation
     ) -> Task<Void, Never> {
         Task { while await sleeps(interval) { signal.yield() } }
+    }
+
+    private static func once(
+        after interval: Duration, _ signal: AsyncStream<Void>.Continuation
+    ) -> Task<Void, Never> {
+        Task { if await sleeps(interval) { signal.yield() } }
     }
 
     /// - Returns: `false` if the task was cancelled.

@@ -18,6 +18,8 @@ struct RingState {
     /// When this machine last published a head, and since when tidying is due; 0: never, or not due.
     var lastHead: UInt64 = 0
     var neededSince: UInt64 = 0
+    /// Whether the carrier had lost the last head when it was too early for another one. It is not stored.
+    var isHeadLost = false
     /// Items whose shown value the vault does not have.
     var hidden: Set<SyncID> = []
     /// Values that were never shown on this machine, or not last, and are kept for a month.
