@@ -92,6 +92,32 @@ struct MissingWrapTests {
         #expect(try world.shown(2, "a") == "1")
     }
 
+    /// Damage, or an attack: a file with that name is there.
+    @Test func somethingElseInThePlaceOfAWrap_isRemovedByTheMachineThatNeedsIt() throws {
+        var world = try world()
+        let name = wrap(in: world)
+        world.carrier[name] = Data("none".utf8)
+        for index in [1, 2] { world.look(index) }
+        #expect(world.carrier[name] == Data("none".utf8))
+        wait(&world)
+        for index in [1, 2] { world.look(index) }
+        #expect(world.carrier[name] == nil)
+        for _ in 0..<2 {
+            for index in [1, 2] { world.look(index) }
+            wait(&world)
+        }
+        #expect(try world.shown(2, "a") == "1")
+    }
+
+    @Test func wrapOfAMachineThatHasItsKeys_isNotRemoved() throws {
+        var world = try World(2)
+        for index in [0, 1, 0, 1] {
+            wait(&world)
+            world.look(index)
+        }
+        #expect(world.machines.allSatisfy { world.carrier[.wrap($0.ring.current, $0.member)] != nil })
+    }
+
     @Test func wrap_ofARemovedMachine_isNotMade() throws {
         var world = try world()
         world.look(1)

@@ -45,6 +45,8 @@ extension RingMember {
     private func addRecoveryMember(_ card: MemberCard, isTrial: Bool = false) async throws(KeychainError) {
         var report = ExchangeReport()
         _ = try await take(&report) { state, now in
+            // Nor does it wait for keys that it never gets.
+            guard state.mayWrite else { throw Refusal.notAMember }
             try state.checkRenewed()
             var new = state
             try new.replaceUnfinishedRecovery(by: card, at: now)

@@ -181,8 +181,8 @@ extension KeychainError {
             self.init(
                 .unavailable,
                 "A key of the ring has not arrived here yet. Changes are kept, and sent once it has. If it does not come, run on another "
-                    + "machine: keychainctl sync now; ten minutes later again; then sync here. Or make new keys for all there: "
-                    + "keychainctl rotate; then: keychainctl sync now")
+                    + "machine: keychainctl sync now; ten minutes later again; then sync here. If no other machine has it, make new keys by "
+                    + "removing those that are gone: keychainctl sync remove")
         case Refusal.notAMember:
             self.init(
                 .missingEntitlement,

@@ -24,9 +24,9 @@ extension Finding {
                 + "whether the shared storage is complete."
         case .keysMissing:
             "A key of the ring has not arrived here: what the others have sealed with it is not shown, and changes of this machine wait. "
-                + "On another machine, run: keychainctl sync now; then here again. If it does not come, it was lost: another machine that "
-                + "has it sends it again with an exchange ten minutes after it has noticed that. Or make new keys for all on another machine: "
-                + "keychainctl rotate; then: keychainctl sync now"
+                + "On another machine, run: keychainctl sync now; then here again. If it was lost, another machine that may write sends it "
+                + "again with an exchange ten minutes after it has noticed that. If none has it any more, make new keys by removing those "
+                + "that are gone: keychainctl sync remove"
         case .silent(let member, _):
             "The machine \(member.hex) has sent nothing for a week. If it is not in use any more, remove it from the ring."
         case .viewIsOld:

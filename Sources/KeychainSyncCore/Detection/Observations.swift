@@ -49,7 +49,7 @@ package struct Observations: Sendable {
     private var revision: UInt64 = 0
     /// Writes that a member has seen and that are missing here, and since when.
     private var missing: [WriterID: (counter: UInt64, since: UInt64)] = [:]
-    /// Wraps of the current keys that the carrier lacks, and since when.
+    /// Wraps of the current keys that the carrier lacks, or under whose name there is something else, and since when.
     package internal(set) var wraps: [ObjectName: UInt64] = [:]
 
     package init() {}
@@ -116,7 +116,7 @@ package struct Observations: Sendable {
     /// Takes the next revision for the first one. A carrier that has once shown a number that was too high can show it never again.
     mutating func forgetRevision() { revision = 0 }
 
-    /// Notes which wraps of the current keys the carrier lacks.
+    /// Notes which wraps of the current keys are missing.
     ///
     /// - Returns: Those that would have arrived by now.
     mutating func missingWraps(_ names: Set<ObjectName>, at now: UInt64) -> Set<ObjectName> {

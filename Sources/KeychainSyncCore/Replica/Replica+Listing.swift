@@ -21,7 +21,7 @@ extension Replica {
         doubt(listing, hidden)
         if isWrapping { wrapMissing(in: listing, at: now) }
         var effects = putBack(listing, covered, hidden)
-        effects += removeCovered(listing, coveredOwn(by: listing))
+        effects += removeCovered(listing, coveredOwn(by: listing)) + removeUselessWrap(in: listing, at: now)
         let wanted = news(in: listing)
         return wanted.isEmpty ? conclude(listing) + effects : effects + [.read(wanted)]
     }

@@ -25,6 +25,18 @@ extension Replica {
         }
     }
 
-    /// When the first of the wraps that the carrier lacks counts as lost; `nil` if it has all.
+    /// What has lain for some time under the name of the wrap that this machine needs, and gives it no key, keeps the others from writing it
+    /// again. Only this machine can tell.
+    mutating func removeUselessWrap(in listing: Listing, at now: UInt64) -> [Effect] {
+        guard ring.isActive(member), keyring.epochs[ring.current] == nil else { return [] }
+        let name = ObjectName.wrap(ring.current, member)
+        let useless = observations.missingWraps(listing.names.contains(name) ? [name] : [], at: now)
+        guard !useless.isEmpty else { return [] }
+        // The next one has as much time.
+        observations.wraps = [:]
+        return [.remove([name])]
+    }
+
+    /// When the first of the wraps that are missing counts as lost; `nil` if none is.
     package var wrapsAreDue: UInt64? { observations.wraps.values.min().map { $0 &+ Observations.grace } }
 }

@@ -20,7 +20,7 @@ package enum PartName: Hashable, Sendable {
     case head(MemberID)
     /// By the hash of a confirmed segment that was not made.
     case refusal(ObjectHash)
-    /// A wrap that the carrier lacks, by its name there.
+    /// A wrap that is missing on the carrier, by its name there.
     case missingWrap(ObjectName)
 }
 
