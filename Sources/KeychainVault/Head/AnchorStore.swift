@@ -68,8 +68,10 @@ final class AnchorStore: Sendable {
     var writeFailure: KeychainError? {
         guard isFileKept else { return nil }
         do throws(KeychainError) {
-            let isThere = try FileSafety.checkFolder(folder)
-            guard isThere, try FileSafety.checkFile(path) != nil, !FileSafety.allows(W_OK, path) else { return nil }
+            let isThere = try FileSafety.checkFolder(folder, mayBeRead: true)
+            guard isThere, try FileSafety.checkFile(path, mayBeRead: true) != nil, !FileSafety.allows(W_OK, path) else {
+                return nil
+            }
             return SystemFailure.failure("write", path)
         } catch {
             return error
@@ -130,8 +132,9 @@ private final class AnchorFile: Sendable {
     /// - Returns: `nil` if the file cannot be used.
     init?(_ path: String, in folder: String) {
         do throws(KeychainError) {
-            try PrivateFile.createFolder(folder)
-            try PrivateFile.createEmpty(path)
+            // A record is authenticated, and holds nothing that is secret: opened to readers, it is as good.
+            try PrivateFile.createFolder(folder, mayBeRead: true)
+            try PrivateFile.createEmpty(path, mayBeRead: true)
         } catch {
             return nil
         }

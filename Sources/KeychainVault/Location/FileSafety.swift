@@ -32,17 +32,19 @@ package enum FileSafety {
     }
 
     /// The folder at `path` is a real directory of ours that no other user can enter; `false` if nothing is there.
-    static func checkFolder(_ path: String) throws(KeychainError) -> Bool {
+    ///
+    /// - Parameter mayBeRead: Whether others may enter it, but not change it: what is in it is not secret.
+    static func checkFolder(_ path: String, mayBeRead: Bool = false) throws(KeychainError) -> Bool {
         guard let status = try status(path) else { return false }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw unsafe(path, "is \(kind(status)), not a folder", "Move it away or name another folder.")
         }
         try checkOwner(status, path)
-        guard isClosed(status) else {
-            let holdsVault = allows(F_OK, path + "/" + VaultLocation.databaseName)
+        guard isClosed(status, mayBeRead) else {
+            let isOurs = mayBeRead || allows(F_OK, path + "/" + VaultLocation.databaseName)
             throw open(
                 status, path,
-                holdsVault ? "Run: chmod 700 '\(path)'" : "Name a folder for the vault only; it will be created.")
+                isOurs ? "Run: chmod 700 '\(path)'" : "Name a folder for the vault only; it will be created.")
         }
         try checkNotSharedByAll(parent(of: path))
         return true
@@ -50,7 +52,9 @@ package enum FileSafety {
 
     /// The file at `path` is a regular file of ours with one link that no other user can read; `nil` if nothing is
     /// there.
-    static func checkFile(_ path: String, allowingRoot: Bool = false) throws(KeychainError) -> stat? {
+    static func checkFile(
+        _ path: String, allowingRoot: Bool = false, mayBeRead: Bool = false
+    ) throws(KeychainError) -> stat? {
         // A file without links was removed just now.
         guard let status = try status(path), status.st_nlink > 0 else { return nil }
         guard status.st_mode & S_IFMT == S_IFREG else {
@@ -61,7 +65,7 @@ package enum FileSafety {
             throw unsafe(
                 path, "has \(status.st_nlink) names (hard links)", "Remove the other names; find them by the inode.")
         }
-        guard isClosed(status) else { throw open(status, path, "Run: chmod 600 '\(path)'") }
+        guard isClosed(status, mayBeRead) else { throw open(status, path, "Run: chmod 600 '\(path)'") }
         return status
     }
 
@@ -96,7 +100,9 @@ package enum FileSafety {
         return try self.status(path)?.st_nlink == 1
     }
 
-    private static func isClosed(_ status: stat) -> Bool { status.st_mode & 0o077 == 0 }
+    private static func isClosed(_ status: stat, _ mayBeRead: Bool) -> Bool {
+        status.st_mode & (mayBeRead ? 0o022 : 0o077) == 0
+    }
 
     private static func open(_ status: stat, _ path: String, _ remedy: String) -> KeychainError {
         unsafe(path, "is open to other users (mode \(String(status.st_mode & 0o777, radix: 8)))", remedy)

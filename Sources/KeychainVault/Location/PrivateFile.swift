@@ -9,9 +9,11 @@ import SecretMemory
 enum PrivateFile {
     /// Creates the folder and its missing parents. The folder gets mode 0700; the XDG rules require 0700 for parents
     /// too.
-    static func createFolder(_ path: String) throws(KeychainError) {
+    ///
+    /// - Parameter mayBeRead: Whether one that is there may have been opened for others to read.
+    static func createFolder(_ path: String, mayBeRead: Bool = false) throws(KeychainError) {
         if try FileSafety.status(path) != nil {
-            _ = try FileSafety.checkFolder(path)
+            _ = try FileSafety.checkFolder(path, mayBeRead: mayBeRead)
             return
         }
         try createParents(of: path)
@@ -54,8 +56,8 @@ enum PrivateFile {
     }
 
     /// Creates an empty file of mode 0600 unless a checked one is there already.
-    static func createEmpty(_ path: String) throws(KeychainError) {
-        if try FileSafety.checkFile(path) != nil { return }
+    static func createEmpty(_ path: String, mayBeRead: Bool = false) throws(KeychainError) {
+        if try FileSafety.checkFile(path, mayBeRead: mayBeRead) != nil { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 || errno == EEXIST else { throw SystemFailure.failure("create", path) }
         if descriptor >= 0 {

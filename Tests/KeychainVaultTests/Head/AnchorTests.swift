@@ -118,6 +118,23 @@ struct UnkeptAnchorTests {
         AnchorStore(location, .cheap, vaultID: UUID()).write(Self.unwanted())
     }
 
+    /// As by `chmod -R go+rX` of a home. What others may change is not used.
+    @Test(arguments: [(0o755, 0o644, true), (0o777, 0o644, false), (0o755, 0o666, false)])
+    func record_whoseFolderIsOpenToOthers_isKeptIfTheyOnlyRead(folder: mode_t, file: mode_t, isKept: Bool) throws {
+        var settings = VaultSettings.cheap
+        settings.anchors = [.file]
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        let state = test.location.stateFolder
+        let path = try #require(try test.files().keys.first { $0.hasPrefix(state) })
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(chmod(path, file) == 0 && chmod(state, folder) == 0)
+        let other = test.another()
+        try Engine(store: other).add(.genericPassword("s", "b", value: "v"))
+        #expect(try (Data(contentsOf: URL(fileURLWithPath: path)) != before) == isKept)
+        #expect(try (other.currentSession().anchors.writeFailure == nil) == isKept)
+    }
+
     @Test func vault_ofWhichNoneIsKept_leavesNone() throws {
         let test = try TestVault(Self.settings)
         for name in ["a", "b"] { try test.engine.add(.genericPassword("s", name, value: "v")) }
