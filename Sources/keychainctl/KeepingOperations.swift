@@ -71,8 +71,8 @@ final class KeepingOperations: ItemOperations {
         if count > kept, try isOn() {
             note(
                 "\(count - kept) deleted item(s) could not be kept, because they require authentication, or are locked, "
-                    + "damaged, of another device or too large. What is damaged or of another device is in the quarantine; the rest "
-                    + "cannot be undone.")
+                    + "damaged, of another device or too large. What is of another device, or does not open at all, is in the quarantine; "
+                    + "the rest is gone, which cannot be undone.")
         }
         return count
     }
@@ -87,7 +87,11 @@ final class KeepingOperations: ItemOperations {
         selection.skipsConstrained = !command.hasProofs
         do throws(KeychainError) {
             let listed = try items.select(selection, limit: nil, includingValues: false, authorization).items
-            guard !listed.isEmpty, try settings().isOn else { return 0 }
+            guard !listed.isEmpty else { return 0 }
+            guard try settings().isOn else {
+                if command == .move, let target { for old in listed { try versions.link(old, to: target) } }
+                return 0
+            }
             for (index, listed) in listed.enumerated() {
                 // Only keeping takes long: the items are then removed in one step.
                 progress.count(index)
@@ -127,6 +131,7 @@ final class KeepingOperations: ItemOperations {
             let settings = try settings()
             guard settings.isOn else {
                 if command == .undo { note("The history is off, so the state before is not kept.") }
+                if deeds == [KeptVersion.Deed.moved] { try versions.link(old, to: target ?? old.id) }
                 return true
             }
             let earlier = try versions.versions(of: KeptName(old.item))

@@ -104,6 +104,22 @@ struct KeptVersions {
         }
     }
 
+    /// Makes what is kept of an item lead to its new name, if the move itself is not kept: else it would be protected no better than
+    /// before when the item is, and stay when the item is forgotten.
+    func link(_ old: StoredItem, to target: UUID) throws(KeychainError) {
+        // Nobody is asked here for another password than the item's.
+        let proven = old.item.accessControl.needs.intersection(.user)
+        let own = try versions(of: KeptName(old.item)).last {
+            $0.original == old.id && $0.stored.item.accessControl.needs.isSubset(of: proven)
+        }
+        guard let own, own.movedTo == nil else { return try relink(old.id, to: target) }
+        _ = try items.update(InternalItem.selection(own.stored.id), authorization) { (stored) throws(KeychainError) in
+            var item = stored.item
+            item.attributes[.generic] = .data(target.data)
+            return item
+        }
+    }
+
     /// Removes all versions of an item, and those of the names that it had before it was moved.
     ///
     /// - Parameter id: The item that there is now, or was until now.
@@ -134,18 +150,18 @@ struct KeptVersions {
     /// Removes all versions. Those that do not open, such as of another device, have no name here, and are found by their days: they are
     /// quarantined.
     ///
-    /// - Returns: How many.
-    func removeAll() throws(KeychainError) -> Int {
+    /// - Returns: How many were removed, and how many are in the quarantine now.
+    func removeAll() throws(KeychainError) -> (removed: Int, quarantined: Int) {
         let found = try items.select(
             InternalItem.selection(Attributes()), limit: nil, includingValues: false, authorization)
         let versions = found.items.compactMap(KeptVersion.init)
         for version in versions { try remove(version) }
-        guard found.damaged + found.ofAnotherDevice > 0 else { return versions.count }
-        var count = versions.count
+        guard found.damaged + found.ofAnotherDevice > 0 else { return (versions.count, 0) }
+        var count = 0
         for day in KeptVersion.firstDay...max(KeptVersion.firstDay, KeptVersion.day(of: Date()) + 3650) {
             count += try remove(ofDay: day)
         }
-        return count
+        return (versions.count, count)
     }
 
     /// Removes all versions beyond the bounds.

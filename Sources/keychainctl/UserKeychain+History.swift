@@ -145,8 +145,9 @@ extension UserKeychain {
         }
     }
 
-    func clearHistory() throws(KeychainError) -> Int {
-        guard try !vault.protectors.isEmpty else { return 0 }
+    /// - Returns: How many versions were removed, and how many do not open, and are in the quarantine now.
+    func clearHistory() throws(KeychainError) -> (removed: Int, quarantined: Int) {
+        guard try !vault.protectors.isEmpty else { return (0, 0) }
         return try vault.transaction(authorization) { (items) throws(KeychainError) in
             try KeptVersions(items: items, authorization: authorization).removeAll()
         }

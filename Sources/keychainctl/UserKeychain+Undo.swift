@@ -67,6 +67,7 @@ private struct Restoration {
         guard let holder else {
             throw KeychainError(.itemNotFound, "There was no item before that change, and there is none now.")
         }
+        try checkIsFree(holder, nil)
         _ = try items.delete(selection(holder), authorization)
     }
 
@@ -79,16 +80,29 @@ private struct Restoration {
                 id: PersistentReference(itemClass: version.name.item?.itemClass ?? .genericPassword, id: id)))
     }
 
-    /// - Throws: `duplicateItem` if an item has the name that was added after the change.
+    /// - Throws: `duplicateItem` if another item has the name.
     private func checkIsFree(_ holder: StoredItem?, _ moved: StoredItem?) throws(KeychainError) {
-        guard let holder, !isReplacing, holder.id != moved?.id else { return }
-        let newest = try items.versions.versions(of: version.name).last
-        let hasArrived = try !items.versions.versions(movedTo: holder.id).isEmpty
-        let isSuccessor = hasArrived && newest.map { $0.leavesNothing || $0.original != holder.id } ?? true
-        guard moved != nil || newest?.leavesNothing ?? false, !isSuccessor else { return }
+        guard let holder, !isReplacing, holder.id != moved?.id, try !isSame(holder) else { return }
         throw KeychainError(
             .duplicateItem,
-            "Another item has this name now, and nothing was undone. To replace it, which is kept too, add: --replace")
+            "Another item has this name now, and nothing was undone. To replace it, which is kept too unless the history is off, add: "
+                + "--replace")
+    }
+
+    /// Whether an item is the one that the version is of. It has another identity after a move, and after its deletion was undone.
+    private func isSame(_ holder: StoredItem) throws(KeychainError) -> Bool {
+        let named = try items.versions.versions(of: version.name)
+        var (next, seen): ([UUID], Set<UUID>) = ([holder.id], [holder.id])
+        while let id = next.popLast() {
+            if id == version.original { return true }
+            var earlier = try items.versions.versions(movedTo: id).map(\.original)
+            // Only an undo adds an item with a version: it brings back the one of the change before.
+            if let added = named.lastIndex(where: { $0.isAbsence && $0.original == id }), added > 0 {
+                earlier.append(named[added - 1].original)
+            }
+            next += earlier.filter { seen.insert($0).inserted }
+        }
+        return false
     }
 
     /// - Returns: The identity of the item.

@@ -185,6 +185,15 @@ struct HistoryBoundsTests {
         #expect(try tool.history("").isEmpty)
     }
 
+    @Test(arguments: ["\"$CTL\" delete -s t -a a --forget", "\"$CTL\" history --clear -s t -a a"])
+    func versions_ofAnItemThatWasMovedWhileTheHistoryWasOff_areRemovedWithIt(_ removal: String) throws {
+        try set(2)
+        try tool.must(
+            "\"$CTL\" history --off && \"$CTL\" move -s s --to-service u && \"$CTL\" move -s u --to-service t")
+        try tool.must(removal)
+        #expect(try tool.history("").isEmpty)
+    }
+
     @Test func forgottenItem_beforeItsTimeIsOver_isNotInTheVaultsFiles() throws {
         try set(2)
         try tool.must("\"$CTL\" history --clear --all")

@@ -259,6 +259,23 @@ struct HistoryDaysTests {
         #expect(protections == [AccessControl(.whenUnlocked)])
     }
 
+    @Test func versions_ofAnItemThatIsMovedWhileTheHistoryIsOff_getItsBetterProtectionToo() throws {
+        for value in ["1", "2"] { try set(value, day: 0, .always) }
+        var settings = try HistorySettings.read(vault)
+        settings.isOn = false
+        try vault.transaction(.none) { (items) throws(KeychainError) in
+            try settings.write(items, at: Date(timeIntervalSince1970: 1_767_268_800))
+        }
+        let keeping = KeepingStore(vault, .move) { Date(timeIntervalSince1970: 1_767_268_800) }
+        func store(_ service: String) -> SecretStore {
+            SecretStore(service: service, store: keeping, accessGroups: .unrestricted)
+        }
+        #expect(try store("s").move(to: store("moved")) == 1)
+        try set("2", "moved", day: 0, .whenUnlocked)
+        let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
+        #expect(protections == [AccessControl(.whenUnlocked)])
+    }
+
     @Test func version_ofAValueThatABetterProtectedOneReplaces_hasItsProtection() throws {
         try set("1", day: 0, .always)
         try set("2", day: 0, .whenUnlocked)

@@ -113,6 +113,57 @@ struct UndoTests {
         #expect(try tool.listed().count == 2)
     }
 
+    /// What gives the name of the first item to another one, and the undo that would put the first one in its place.
+    static let others: [(steps: [String], undo: String)] = [
+        (["move -s b --to-service t", "set a", "move -s a --to-service b"], "-s t"),
+        (
+            ["move -s b --to-service t", "set a", "move -s a --to-service c", "undo -s c", "move -s a --to-service b"],
+            "-s t"
+        ),
+        (["move -s b --to-service t", "history --off", "set b"], "-s t"),
+        (["set b", "history --off", "delete -s b -a alice", "set b"], "-s b"),
+        (["delete -s b -a alice", "set b", "set b"], "-s b --to 1"),
+        (["delete -s b -a alice", "undo -s b", "delete -s b -a alice", "set b", "set b"], "-s b --to 2"),
+    ]
+
+    @Test(arguments: others)
+    func undo_whenAnotherItemHasTheNameInAnyWay_isRefused(_ case: (steps: [String], undo: String)) throws {
+        try tool.store(secret, service: "b")
+        for (number, step) in `case`.steps.enumerated() {
+            let words = step.split(separator: " ").map(String.init)
+            if words.first == "set" {
+                try tool.store(Data("other \(number)".utf8), service: words[1])
+            } else {
+                try tool.must("\"$CTL\" \(step)")
+            }
+        }
+        let before = try tool.run("list").text
+        let refused = try undo(`case`.undo)
+        #expect(refused.status == 4 && refused.everything.contains("--replace"))
+        #expect(try tool.run("list").text == before)
+        #expect(try undo(`case`.undo + " --replace").status == 0)
+    }
+
+    @Test func undo_toAVersionBeforeAMoveAwayAndBack_works() throws {
+        try tool.store()
+        try tool.store(otherSecret)
+        try tool.run("move", "-s", "example.com", "--to-service", "other")
+        try tool.run("move", "-s", "other", "--to-service", "example.com")
+        #expect(try undo("-s example.com --to 1").status == 0)
+        #expect(try tool.get() == secret)
+    }
+
+    @Test func undo_toAVersionBeforeSeveralUndoneDeletions_works() throws {
+        try tool.store()
+        try tool.store(otherSecret)
+        for _ in 1...2 {
+            try tool.run("delete", "-s", "example.com", "-a", "alice")
+            #expect(try undo().status == 0)
+        }
+        #expect(try undo("-s example.com -a alice --to 1").status == 0)
+        #expect(try tool.get() == secret)
+    }
+
     @Test func undo_withNothingKept_isNotFound() throws {
         try tool.store()
         #expect(try undo().status == 3)

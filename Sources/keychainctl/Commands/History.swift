@@ -29,7 +29,8 @@ extension Keychainctl {
                 programs that use this vault, --off keeps nothing from now on, and --settings shows what \
                 is set. Versions beyond the bounds are removed with the next change. --clear removes what \
                 is kept of an item at once, also under names that it had before; --clear --all removes \
-                everything that is kept. What only another device opens goes to the quarantine.
+                everything that is kept. What is damaged, or opens only on another device, goes to the \
+                quarantine.
 
                 Changes by other programs are not kept. `sync history` is something else: it lists \
                 values that lost against another machine's.
@@ -108,10 +109,13 @@ extension Keychainctl {
         }
 
         private func remove(_ keychain: UserKeychain) throws(KeychainError) {
-            let count = try all ? keychain.clearHistory() : keychain.clearHistory(item)
-            guard all || count > 0 else {
-                throw KeychainError(.itemNotFound, "Nothing is kept of an item of this name.")
+            guard !all else {
+                let (removed, quarantined) = try keychain.clearHistory()
+                let rest = " \(quarantined) that do not open are in the quarantine: keychainctl quarantine purge"
+                return Output.note("Removed \(removed) version(s)." + (quarantined > 0 ? rest : ""))
             }
+            let count = try keychain.clearHistory(item)
+            guard count > 0 else { throw KeychainError(.itemNotFound, "Nothing is kept of an item of this name.") }
             Output.note("Removed \(count) version(s).")
         }
 
