@@ -111,6 +111,26 @@ struct KeyTests {
         }
     }
 
+    /// What is not in the group that a new key comes into is another key.
+    @Test(arguments: ["generate p384", "import"])
+    func key_ofAnotherGroup_isNotReplaced(_ verb: String) throws {
+        try shell("\"$CTL\" key generate ed25519 --tag t --access-group work 2>&1")
+        try shell("openssl ecparam -name prime256v1 -genkey -noout | \"$CTL\" key \(verb) --tag t 2>&1")
+        try shell("openssl ecparam -name prime256v1 -genkey -noout | \"$CTL\" key \(verb) --tag t --replace 2>&1")
+        let groups = try keys().map { "\($0["accessGroup"] ?? "") \($0["type"] ?? "")" }
+        #expect(groups.count == 2 && groups.contains("work ed25519") && groups.contains { $0.hasPrefix("default p") })
+    }
+
+    @Test func keys_ofOneTagInSeveralGroups_areNotDeletedWithoutTheGroup() throws {
+        try shell("for group in default work; do \"$CTL\" key generate p256 --tag t --access-group $group 2>&1; done")
+        try shell("\"$CTL\" key generate p256 --tag alone --access-group work 2>&1; \"$CTL\" key delete --tag alone")
+        let refused = try tool.run("key", "delete", "--tag", "t")
+        #expect(refused.status == 4 && refused.errors.contains("'default', 'work'"), "\(refused.errors)")
+        #expect(try keys().count == 2)
+        try shell("\"$CTL\" key delete --tag t --access-group work")
+        #expect(try keys().map { $0["accessGroup"] as? String } == ["default"])
+    }
+
     @Test func keys_ofBothKindsUnderOneTag_areDeletedTogetherOrTheMarkedAlone() throws {
         let making = "for mark in '' --synchronizable; do \"$CTL\" key generate ed25519 --tag t $mark 2>&1; done"
         try shell("\(making); \"$CTL\" key generate ed25519 --tag other 2>&1; \"$CTL\" key delete --tag t")

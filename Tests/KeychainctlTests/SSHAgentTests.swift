@@ -32,6 +32,27 @@ struct SSHAgentTests {
         #expect(lines.allSatisfy { list.contains($0[1]) }, "\(list)")
     }
 
+    /// Attack: who follows the advice to use that agent gives it their keys.
+    @Test(.enabled(if: geteuid() == 0 && Tool.hasPython, "not root, or python3 is not installed"))
+    func socket_onWhichAnotherUserListens_isNotAnAgentToUse() throws {
+        let listener = """
+            import os, signal, socket
+            s = socket.socket(socket.AF_UNIX)
+            s.bind("s")
+            os.seteuid(65534)
+            s.listen()
+            print("listens", flush=True)
+            signal.pause()
+            """
+        let run = try tool.shell(
+            """
+            mkfifo told; python3 -c '\(listener)' > told & read -r word < told
+            "$CTL" ssh-agent --socket "$HOME/s"; echo "exit $?"; kill $!
+            """)
+        #expect(run.text.hasSuffix("exit 15\n") && run.errors.contains("another user"), "\(run.everything)")
+        #expect(!run.errors.contains("Use it"))
+    }
+
     @Test func keys_notNamedByATag_areNotOffered() throws {
         try generate("ed25519", "p256")
         let run = try withAgent(

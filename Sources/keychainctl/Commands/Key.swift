@@ -125,7 +125,9 @@ extension Keychainctl.Key {
             discussion: """
                 Nothing is kept, and `undo` cannot bring the key back. If several keys have the tag, all \
                 are removed in one step, marked for synchronization or not, and so are their public halves. \
-                With --synchronizable, only the marked ones are removed. Nothing is printed.
+                With --synchronizable, only the marked ones are removed. If they are in several access \
+                groups, none is removed and the exit code is 4: name one with --access-group. Nothing is \
+                printed.
 
                 EXAMPLES
                   keychainctl key delete --tag release
@@ -140,7 +142,7 @@ extension Keychainctl.Key {
             // Otherwise looking for the key would create a vault.
             guard try !keychain.vault.protectors.isEmpty else { throw KeychainError.noKey }
             let isRemoved = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try key.removingStore(in: keychain).remove(tag: key.tag)
+                try key.remove(in: keychain)
             }
             guard isRemoved else { throw KeychainError.noKey }
         }

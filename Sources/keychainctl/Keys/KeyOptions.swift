@@ -2,6 +2,7 @@
 // The options that name a private key, and the store of the keys.
 
 import ArgumentParser
+import KeychainAuthenticators
 import KeychainKeyStore
 import KeychainKeys
 import KeychainKit
@@ -30,11 +31,30 @@ struct KeyOptions: ParsableArguments {
         keychain.keys(accessGroup: accessGroup, synchronizable: synchronizable)
     }
 
-    /// For removals: without --synchronizable, keys of both kinds go, as lists show both.
-    func removingStore(in keychain: UserKeychain) -> KeyStore {
+    /// For a new key: without --access-group it comes into the group of all items, and the same tag in another group is another key.
+    func newStore(in keychain: UserKeychain) -> KeyStore {
+        let group = accessGroup ?? AccessGroups.unrestricted.defaultGroup
+        return keychain.keys(accessGroup: group, synchronizable: synchronizable)
+    }
+
+    /// Without --synchronizable, keys of both kinds go, as lists show both.
+    ///
+    /// - Returns: Whether there was one.
+    /// - Throws: `duplicateItem` if several access groups have one, since a key is gone for good.
+    func remove(in keychain: UserKeychain) throws(KeychainError) -> Bool {
         var store = store(in: keychain)
         store.coversBothKinds = !synchronizable
-        return store
+        if accessGroup == nil {
+            let keys = try store.keys().filter { $0.tag?.utf8.elementsEqual(tag.utf8) ?? false }
+            let groups = Set(keys.map(\.accessGroup))
+            guard groups.count < 2 else {
+                throw KeychainError(
+                    .duplicateItem,
+                    "Keys of this tag are in \(groups.count) access groups, and none was removed. Name one with --access-group: "
+                        + groups.sorted().map { "'\($0.escapingControls())'" }.joined(separator: ", "))
+            }
+        }
+        return try store.remove(tag: tag)
     }
 
     /// - Throws: `itemNotFound`.

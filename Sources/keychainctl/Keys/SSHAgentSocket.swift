@@ -10,7 +10,7 @@ import SecretMemory
 final class SSHAgentSocket {
     /// Other programs do not inherit it.
     private static let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    private static let mostConnections = 64
+    private static let mostConnections = 512
     /// Seconds that a client may take to read an answer.
     private static let patience = 5
     /// How often the loop looks for a signal that came just before it waited, and whether the socket is still there, in
@@ -33,7 +33,12 @@ final class SSHAgentSocket {
         listener = socket(AF_UNIX, Self.kind, 0)
         guard listener >= 0 else { throw Self.failure(path, errno) }
         // A socket whose agent was killed stays behind.
-        if Self.connects(&address) {
+        if let isOwn = Self.listener(&address) {
+            guard isOwn else {
+                throw KeychainError(
+                    .unsafeLocation,
+                    "A program of another user listens on '\(path)'. Do not give it keys. Name another --socket.")
+            }
             throw KeychainError(.busy, "An agent listens on '\(path)' already. Use it, or name another --socket.")
         }
         try Self.checkReplaceable(path)
@@ -96,14 +101,14 @@ final class SSHAgentSocket {
         }
         var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        guard connections.count < Self.mostConnections, isOfThisUser(connection) else {
+        guard connections.count < Self.mostConnections, Self.isOfThisUser(connection) else {
             close(connection)
             return
         }
         connections[connection] = SSHAgentIncoming()
     }
 
-    private func isOfThisUser(_ connection: Int32) -> Bool {
+    private static func isOfThisUser(_ connection: Int32) -> Bool {
         do throws(KeychainError) {
             try CredentialConnection(connection).checkPeer()
             return true
@@ -188,11 +193,13 @@ extension SSHAgentSocket {
         }
     }
 
-    private static func connects(_ address: inout sockaddr_un) -> Bool {
+    /// Whether who listens there is of this user; `nil` if nobody does.
+    private static func listener(_ address: inout sockaddr_un) -> Bool? {
         let probe = socket(AF_UNIX, kind, 0)
-        guard probe >= 0 else { return false }
+        guard probe >= 0 else { return nil }
         defer { close(probe) }
-        return withAddress(&address) { connect(probe, $0, $1) } == 0
+        guard withAddress(&address, { connect(probe, $0, $1) }) == 0 else { return nil }
+        return isOfThisUser(probe)
     }
 
     /// A socket whose agent was killed may be replaced.
