@@ -42,6 +42,13 @@ struct EditTests {
         #expect(try tool.get() == secret)
     }
 
+    @Test(arguments: ["printf 'a\\377' > \"$1\"", "printf 'a\\0b' > \"$1\""])
+    func editor_thatSavesNoText_changesNothing(script: String) throws {
+        let run = try edit(script)
+        #expect(run.status == 1 && run.errors.contains("UTF-8"), "\(run.status) \(run.errors)")
+        #expect(try tool.get() == secret)
+    }
+
     @Test(arguments: ["true", "touch \"$1\"", "echo >> \"$1\""])
     func value_thatIsNotChanged_isNotWritten(script: String) throws {
         let before = try tool.listed().first?["modified"] as? String

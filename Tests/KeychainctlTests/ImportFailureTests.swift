@@ -24,6 +24,8 @@ struct ImportFailureTests {
         ("keepassxc", "Group,Title,Username,Password,URL\na,b,c,\"s3cret", "Line 2"),
         ("keepassxc", "Group,Title,Username,Password,URL\na,b,c,\"x\"s3cret,e\n", "Line 2"),
         ("firefox", "url,username,password\na,b,s3cret\n", "'httprealm'"),
+        ("chrome", "name,url,username,password\rn,a,b,s3cret\r", "Line 1"),
+        ("chrome", "name,url,username,password\nn,a,s3\rcret,c\n", "Line 2"),
         ("chrome", "name,url,username,password,password\na,b,c,s3cret,e\n", "twice"), ("chrome", "", "is empty"),
         ("bitwarden", #"{"encrypted": true, "data": "s3cret"}"#, "it is encrypted"),
         ("bitwarden", #"{"items": [{"type": "s3cret"}]}"#, "entry 1"), ("bitwarden", "[]]", "Line 1"),

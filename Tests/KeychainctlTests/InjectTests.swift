@@ -30,6 +30,13 @@ struct InjectTests {
         #expect(run.text == result)
     }
 
+    @Test func dash_isStandardInputAndOutput() throws {
+        let template = Data("a={{ keychain://example.com/alice }}".utf8)
+        let run = try tool.run("inject", "--in", "-", "--out", "-", input: template)
+        #expect(run.status == 0 && run.text == "a=correct horse", "\(run.errors)")
+        #expect(try tool.run("inject", "--out", "-", "--replace", input: template).status == 64)
+    }
+
     /// A composed "é" and a decomposed one.
     @Test func references_whoseNamesOnlyLookTheSame_getTheirOwnValues() throws {
         try tool.store(Data("composed".utf8), account: "caf\u{E9}")

@@ -68,8 +68,8 @@ extension Keychainctl {
                 required. If you give a secret, it must open the backup; otherwise nothing is changed.
 
                 A restored vault is older than the newest state known to this machine, so it must be \
-                accepted before it can be changed. This command accepts it at once. If the vault is \
-                locked here, that requires a secret that opens it. Without one, the vault is restored \
+                accepted before it can be changed. This command accepts it at once. That needs \
+                the device key, or a secret that opens the backup. Without one, the vault is restored \
                 and can be read, but the command fails unless --force is given: see \
                 keychainctl accept --help.
 

@@ -120,7 +120,11 @@ private struct RepairReport {
             (repair.reindexedCount, "items indexed under their own key again"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let left = [
-            (repair.blockedCount, "items stay indexed under another key, because another item has theirs"),
+            (
+                repair.blockedCount,
+                "items stay indexed under another key, because another item has their name. Delete or rename that one, then run: "
+                    + "keychainctl doctor --repair"
+            ),
             (repair.closedCount, "items do not open now and keep their entries"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let text = done.isEmpty ? ["no changes were needed"] : done

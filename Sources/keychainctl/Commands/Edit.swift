@@ -61,6 +61,12 @@ extension Keychainctl {
             var new = try Self.withoutAddedNewline(editor.edited(old, hasInput: !unlock.uses(STDIN_FILENO)), old)
             defer { new.wipe() }
             guard new != old else { return Output.note("The value stays the same.") }
+            guard Self.isText(new) else {
+                throw KeychainError(
+                    .typeMismatch,
+                    "What the editor has saved is not text in UTF-8, so nothing was changed. Set the editor to UTF-8 and edit again."
+                )
+            }
             guard !new.isEmpty || allowEmpty else {
                 throw KeychainError(
                     .invalidParameter, "The text is empty, so nothing was changed. To store it, add --allow-empty.")
@@ -100,11 +106,15 @@ extension Keychainctl {
         }
 
         private static func checkIsText(_ value: Data) throws(KeychainError) {
-            guard !value.contains(0), String(validating: value, as: UTF8.self) != nil else {
+            guard isText(value) else {
                 throw KeychainError(
                     .typeMismatch,
                     "The value is not text, so it cannot be edited. Use: keychainctl get and keychainctl set")
             }
+        }
+
+        private static func isText(_ value: Data) -> Bool {
+            !value.contains(0) && String(validating: value, as: UTF8.self) != nil
         }
 
         private static func withoutAddedNewline(_ new: Data, _ old: Data) -> Data {

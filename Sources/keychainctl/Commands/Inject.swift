@@ -47,17 +47,19 @@ extension Keychainctl {
         private static let limit = 64 << 20
 
         func validate() throws {
-            guard !replace || output != nil else { throw ValidationError("--replace needs --out.") }
+            guard !replace || ![nil, "-"].contains(output) else {
+                throw ValidationError("--replace needs --out with the name of a file.")
+            }
         }
 
         func run() throws {
-            guard input != nil || !unlock.uses(STDIN_FILENO) else {
+            guard ![nil, "-"].contains(input) || !unlock.uses(STDIN_FILENO) else {
                 throw ValidationError(
                     "The template and the secret that opens the vault use the same descriptor. Use two.")
             }
             let template = try Template(text())
             let keychain = try UserKeychain()
-            let place = try output.map { path in
+            let place = try output.flatMap { $0 == "-" ? nil : $0 }.map { path in
                 try NewFilePlace(forPrograms: path, replacing: replace, outside: keychain.vault.location)
             }
             var filled = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
@@ -73,7 +75,7 @@ extension Keychainctl {
         }
 
         private func text() throws(KeychainError) -> Data {
-            if let input { return try InputFile.read(input, limit: Self.limit) }
+            if let input, input != "-" { return try InputFile.read(input, limit: Self.limit) }
             return try InputFile.read(STDIN_FILENO, name: "standard input", limit: Self.limit)
         }
     }

@@ -55,7 +55,7 @@ extension Keychainctl.Sync {
             abstract: "Show a value again, on all machines.",
             usage: "keychainctl sync restore <id>",
             discussion: """
-                The value that was shown is kept in turn. The other machines get the change with the next \
+                The value that was shown is kept in turn, in the history of this machine. The other machines get the change with the next \
                 exchange.
 
                 EXAMPLES

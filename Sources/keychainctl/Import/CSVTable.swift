@@ -94,6 +94,10 @@ private struct CSVReader {
             guard bytes[position] != Self.quote else {
                 throw .unreadable(line: line, "A quotation mark is inside a field that does not begin with one.")
             }
+            let next = position + 1
+            guard bytes[position] != Self.carriageReturn || next == bytes.count || bytes[next] == Self.newline else {
+                throw .unreadable(line: line, "It has a carriage return alone. Lines end with a line feed.")
+            }
             position += 1
         }
         // The last line may have been cut within its end.

@@ -121,6 +121,7 @@ final class ImportRun {
             switch error.reason {
             case .interactionNotAllowed:
                 return (.failed, "an item of this name requires authentication, so it was not compared")
+            case .corrupt where error != .damagedItem: throw error
             case .tooLarge, .invalidParameter, .corrupt, .ofAnotherDevice, .typeMismatch:
                 return (.failed, error.message)
             default: throw error

@@ -43,7 +43,13 @@ struct PasswordStore {
         }
     }
 
-    /// Sorted, so that two runs do the same. Hidden files belong to pass and git.
+    /// Whether a hidden file belongs to pass, gopass, git or another program. An entry may have a name that begins with a dot, too.
+    private static func isOfPrograms(_ name: [UInt8]) -> Bool {
+        let folders = [".", "..", ".git", ".public-keys", ".gpg-keys", ".extensions"]
+        return folders.contains { name.elementsEqual($0.utf8) }
+    }
+
+    /// Sorted, so that two runs do the same.
     private func names(_ folder: OpaquePointer) throws(KeychainError) -> [[UInt8]] {
         var names: [[UInt8]] = []
         while true {
@@ -54,7 +60,7 @@ struct PasswordStore {
                     UnsafeRawBufferPointer(
                         start: $0, count: strlen(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))))
             }
-            if name.first != UInt8(ascii: ".") { names.append(name) }
+            if !Self.isOfPrograms(name) { names.append(name) }
             guard names.count <= ImportLimits.entries else { throw .tooManyEntries }
         }
         guard errno == 0 else { throw failure(errno) }
@@ -73,7 +79,12 @@ struct PasswordStore {
             close(descriptor)
             throw failure(errno)
         }
+        let isHidden = name.hasPrefix(".")
         switch status.st_mode & S_IFMT {
+        case S_IFREG where isHidden && !name.hasSuffix(".gpg"): close(descriptor)
+        case S_IFDIR where isHidden:
+            close(descriptor)
+            skip(shown, "it is a hidden folder; entries in it are not imported")
         case S_IFDIR where folders.count < Self.deepest: try readFolder(descriptor, folders + [name])
         case S_IFREG:
             defer { close(descriptor) }
