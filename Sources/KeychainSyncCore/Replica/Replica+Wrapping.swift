@@ -14,7 +14,7 @@ extension Replica {
         let newcomers = Set(ring.withoutKeys.map(\.id)).subtracting([member])
         for card in missing {
             let name = ObjectName.wrap(ring.current, card.id)
-            // Who has made the others may have been restored from a backup, or be gone.
+            // The machine that has made the lost ones may have been restored from a backup, or be gone.
             guard newcomers.contains(card.id) || lost.contains(name) else { continue }
             // After a failure it is tried again with the next listing, which lacks it too.
             let wrap = try? KeyWrap(

@@ -27,9 +27,19 @@ struct SealedRow {
 
 /// A row that a search has found, and opened: it can be opened again without being looked for.
 final class FoundRow: Sendable {
+    /// In bytes. For a longer value, the search costs little beside opening it.
+    static let longestValue = 1024
+
     let row: SealedRow
 
-    init(_ row: SealedRow) { self.row = row }
+    /// - Returns: `nil` if each read needs a search: the item has constraints, whose proofs a search asks for; or it is on a token, whose
+    ///   object would be given out; or its value is long.
+    init?(_ row: SealedRow, of item: Item) {
+        guard item.accessControl.needs.isEmpty, !item.isOnToken, row.value?.count ?? 0 <= Self.longestValue else {
+            return nil
+        }
+        self.row = row.withValueOnly
+    }
 }
 
 /// Why a row cannot be opened.

@@ -157,9 +157,7 @@ struct Search {
         do throws(UnreadableRow) {
             var opened = try withValue(stored, row)
             // Only one that is found alone is remembered.
-            if found.items.isEmpty, readsValues, ReadCache.takes(opened.item, row) {
-                opened.found = FoundRow(row.withValueOnly)
-            }
+            if found.items.isEmpty, readsValues { opened.found = FoundRow(row, of: opened.item) }
             found.items.append(opened)
         } catch {
             note(error, row, candidates)

@@ -47,15 +47,9 @@ final class ReadCache: Sendable {
 
     private static let entriesPerShard = 64
     /// In bytes. With these limits all entries together need at most 1.3 MB.
-    static let (longestRead, longestValue) = (ReadName.longest, 1024)
+    static let (longestRead, longestValue) = (ReadName.longest, FoundRow.longestValue)
 
     private let shards = (0..<16).map { _ in Shard() }
-
-    /// Whether a row may be opened again without a search: its item has no constraints, whose proofs only a search asks for. Repeating
-    /// opens the row itself, and would give out the object of a token.
-    static func takes(_ item: Item, _ row: SealedRow) -> Bool {
-        item.accessControl.needs.isEmpty && !item.isOnToken && row.value?.count ?? 0 <= longestValue
-    }
 
     /// - Parameters:
     ///   - end: The end of the WAL, read after the call began.
