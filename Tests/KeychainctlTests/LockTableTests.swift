@@ -172,6 +172,15 @@ struct LockTableTests {
         #expect(run.errors.contains("LoadCredential=swift-keychain.key:"))
     }
 
+    /// Its commands have no options for secrets.
+    @Test func security_whereEachProcessUnlocksForItself_namesItsOwnWay() throws {
+        let (vault, _) = try Self.vault(.recoveryKey)
+        let run = try vault.tool.shell(
+            "KEYCHAIN_UNLOCK_CACHE=process setsid --wait \"$CTL\" security find-generic-password -s example.com -w")
+        #expect(run.status != 0 && run.errors.contains("security -i"), "\(run.errors)")
+        #expect(!run.errors.contains("-fd"), "\(run.errors)")
+    }
+
     @Test func get_outsideTheServiceWithAnotherSecret_namesBothWays() throws {
         let (vault, _) = try Self.vault(.credential)
         let run = try vault.tool.shell("KEYCHAIN_UNLOCK_CACHE=process setsid --wait \"$CTL\" get -s example.com")

@@ -60,7 +60,16 @@ final class SecuritySession {
     func unlocking<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
         // Without words, parsing cannot fail.
         guard let options = try? UnlockOptions.parse([]) else { return try body() }
-        return try options.unlocking(vault, body)
+        do throws(KeychainError) {
+            return try options.unlocking(vault, body)
+        } catch {
+            // These commands have none of the options that the message names.
+            guard error.reason == .locked, try vault.unlockCacheInUse == .process else { throw error }
+            throw KeychainError(
+                .locked,
+                "The keychain is locked, and here each process must unlock it for itself. Use `security -i`, which runs several commands in "
+                    + "one process: unlock-keychain first.")
+        }
     }
 }
 
