@@ -14,6 +14,8 @@ final class KeepingOperations: ItemOperations {
     private var known: HistorySettings?
     /// The new place of the item that is deleted next.
     var target: UUID?
+    /// The item of which an undo brings a version back.
+    var broughtBack: UUID?
     /// What the item there has.
     private var targetAttributes = Attributes()
     /// What the user has to know once the transaction is committed.
@@ -89,7 +91,8 @@ final class KeepingOperations: ItemOperations {
             let listed = try items.select(selection, limit: nil, includingValues: false, authorization).items
             guard !listed.isEmpty else { return 0 }
             guard try settings().isOn else {
-                if command == .move, let target { for old in listed { try versions.link(old, to: target) } }
+                noteThatNothingIsKept()
+                if let target { for old in listed { try versions.link(old, to: target) } }
                 return 0
             }
             for (index, listed) in listed.enumerated() {
@@ -130,7 +133,7 @@ final class KeepingOperations: ItemOperations {
         do throws(KeychainError) {
             let settings = try settings()
             guard settings.isOn else {
-                if command == .undo { note("The history is off, so the state before is not kept.") }
+                noteThatNothingIsKept()
                 if deeds == [KeptVersion.Deed.moved] { try versions.link(old, to: target ?? old.id) }
                 return true
             }
@@ -139,7 +142,7 @@ final class KeepingOperations: ItemOperations {
             let target = deeds == [KeptVersion.Deed.moved] ? target ?? old.id : nil
             _ = try items.insert(
                 KeptVersion.item(
-                    of: old, number, now, command.rawValue, deeds, movedTo: target,
+                    of: old, number, now, command.rawValue, deeds, movedTo: target, broughtBack: broughtBack,
                     try old.item.protectionOfVersion(replacedBy: new, isAbsence: deeds == [KeptVersion.Deed.added])),
                 authorization)
             let size = deeds == [KeptVersion.Deed.added] ? 0 : old.item.value?.count ?? 0
@@ -149,6 +152,9 @@ final class KeepingOperations: ItemOperations {
         } catch {
             guard let obstacle = Self.obstacles[error.reason] else { throw error }
             note("\(obstacle), so this change was not kept and cannot be undone.")
+            if deeds == [KeptVersion.Deed.moved], error.reason != .locked {
+                try versions.link(old, to: target ?? old.id)
+            }
             return false
         }
     }
@@ -208,6 +214,10 @@ final class KeepingOperations: ItemOperations {
         }
         known = settings
         return settings
+    }
+
+    private func noteThatNothingIsKept() {
+        if command == .undo { note("The history is off, so the state before is not kept.") }
     }
 
     private func note(_ text: String) {

@@ -35,8 +35,16 @@ struct KeptVersion {
     var leavesNothing: Bool { deeds == [Deed.deleted] || deeds == [Deed.moved] }
 
     /// The identity of the item under its new name, if the change was a move.
-    var movedTo: UUID? {
-        guard case .data(let bytes) = stored.item.attributes[.generic], bytes.count == 16 else { return nil }
+    var movedTo: UUID? { deeds == [Deed.moved] ? leadsTo : nil }
+
+    /// The same, also if the item was moved later and the move itself was not kept.
+    var leadsTo: UUID? { identity(.generic) }
+
+    /// If the change was an undo, the identity of the item that it has brought back.
+    var broughtBack: UUID? { identity(Self.origin) }
+
+    private func identity(_ attribute: Attribute) -> UUID? {
+        guard case .data(let bytes) = stored.item.attributes[attribute], bytes.count == 16 else { return nil }
         return UUID(bytes: bytes)
     }
 
@@ -55,6 +63,7 @@ struct KeptVersion {
 extension KeptVersion {
     /// The attribute with everything of the item but its value.
     private static let line = Attribute(code: 0x6B65_7074)  // kept
+    private static let origin = Attribute(code: 0x6F72_6967)  // orig
 
     /// - Returns: `nil` for an item that is no version.
     init?(_ stored: StoredItem) {
@@ -76,7 +85,7 @@ extension KeptVersion {
     /// - Parameter protection: That of the version, at least that of the item.
     static func item(
         of old: StoredItem, _ number: Int, _ date: Date, _ command: String, _ deeds: [String], movedTo: UUID?,
-        _ protection: AccessControl
+        broughtBack: UUID?, _ protection: AccessControl
     ) -> Item {
         let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
         let isAbsence = deeds == [Deed.added]
@@ -86,6 +95,7 @@ extension KeptVersion {
             account: "\(number) \(milliseconds) \(command) \(old.id) \(deeds.joined(separator: ",")) \(size)", at: date)
         attributes[.label] = .string(dayLabel(day(of: date)))
         if let movedTo { attributes[.generic] = .data(movedTo.data) }
+        if let broughtBack { attributes[origin] = .data(broughtBack.data) }
         if !isAbsence { attributes[line] = .data(ItemLine.start(of: old.item)) }
         return Item(
             itemClass: .genericPassword, attributes: attributes, accessControl: protection,

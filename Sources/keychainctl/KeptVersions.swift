@@ -31,7 +31,7 @@ struct KeptVersions {
     func related(to name: KeptName, _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
         var found = try versions(of: name)
         // What was moved away from this name, and is still there, is another item. It keeps its versions.
-        if let id, let away = found.lastIndex(where: { $0.movedTo != nil }), let target = found[away].movedTo,
+        if let id, let away = found.lastIndex(where: { $0.leadsTo != nil }), let target = found[away].leadsTo,
             target != id, try isThere(target, found[away].name)
         {
             found.removeFirst(away + 1)
@@ -87,7 +87,7 @@ struct KeptVersions {
 
     /// Removes a version that is beyond the bounds. If the item was moved then, those of its earlier names are found without it.
     func drop(_ version: KeptVersion) throws(KeychainError) {
-        if let target = version.movedTo { try relink(version.original, to: target) }
+        if let target = version.leadsTo { try relink(version.original, to: target) }
         try remove(version)
     }
 
@@ -112,7 +112,7 @@ struct KeptVersions {
         let own = try versions(of: KeptName(old.item)).last {
             $0.original == old.id && $0.stored.item.accessControl.needs.isSubset(of: proven)
         }
-        guard let own, own.movedTo == nil else { return try relink(old.id, to: target) }
+        guard let own, own.leadsTo == nil else { return try relink(old.id, to: target) }
         _ = try items.update(InternalItem.selection(own.stored.id), authorization) { (stored) throws(KeychainError) in
             var item = stored.item
             item.attributes[.generic] = .data(target.data)

@@ -20,9 +20,9 @@ struct ItemHistory {
     var all: [KeptVersion] { former + versions }
 
     /// The last change. Dates do not tell, since the clock may have been put back: what the item itself went through under
-    /// this name came after its arrival, and what others did before it.
+    /// this name came after its arrival, and what others did before it. A move that was not kept cannot be undone.
     private var newest: KeptVersion? {
-        versions.last { $0.original == current?.id } ?? former.last ?? versions.last
+        versions.last { $0.original == current?.id } ?? former.last { $0.movedTo != nil } ?? versions.last
     }
 
     /// - Parameter number: `nil` for the newest.
@@ -63,7 +63,7 @@ extension UserKeychain {
         let someAreHidden = all.contains { !$0.stored.item.accessControl.needs.isEmpty }
         for version in all {
             named[version.name, default: []].append(version)
-            if let target = version.movedTo { arrivals[target, default: []].append(version) }
+            if let target = version.leadsTo { arrivals[target, default: []].append(version) }
         }
         var histories: [ItemHistory] = []
         let (current, failure) = try currentItems(options)

@@ -47,6 +47,7 @@ private struct Restoration {
 
     func run() throws(KeychainError) {
         guard let name = version.name.item else { throw Self.isDamaged }
+        items.broughtBack = version.original
         let holder = try first(name.sameName)
         if version.isAbsence { return try removeAgain(holder) }
         guard var item = version.item else { throw Self.isDamaged }
@@ -67,7 +68,12 @@ private struct Restoration {
         guard let holder else {
             throw KeychainError(.itemNotFound, "There was no item before that change, and there is none now.")
         }
-        try checkIsFree(holder, nil)
+        guard try isSame(holder) else {
+            throw KeychainError(
+                .itemNotFound,
+                "There was no item before that change, and the one of the name is another one now. To remove it: "
+                    + "keychainctl delete")
+        }
         _ = try items.delete(selection(holder), authorization)
     }
 
@@ -89,17 +95,14 @@ private struct Restoration {
                 + "--replace")
     }
 
-    /// Whether an item is the one that the version is of. It has another identity after a move, and after its deletion was undone.
+    /// Whether an item is the one that the version is of. It has another identity after a move, and if an undo has brought it back.
     private func isSame(_ holder: StoredItem) throws(KeychainError) -> Bool {
         let named = try items.versions.versions(of: version.name)
         var (next, seen): ([UUID], Set<UUID>) = ([holder.id], [holder.id])
         while let id = next.popLast() {
             if id == version.original { return true }
-            var earlier = try items.versions.versions(movedTo: id).map(\.original)
-            // Only an undo adds an item with a version: it brings back the one of the change before.
-            if let added = named.lastIndex(where: { $0.isAbsence && $0.original == id }), added > 0 {
-                earlier.append(named[added - 1].original)
-            }
+            let moved = try items.versions.versions(movedTo: id).map(\.original)
+            let earlier = moved + named.filter { $0.original == id }.compactMap(\.broughtBack)
             next += earlier.filter { seen.insert($0).inserted }
         }
         return false

@@ -388,13 +388,13 @@ struct CarrierTests {
     }
 
     @Test func damagedObjects_areWrittenAgainByWhoHasThem_andNamedByOthers() throws {
-        let world = try synced()
+        var world = try synced()
         let segment = world.segments(of: 0)[0]
         let (hash, entry) = try #require(world.machines[0].entries.first)
         #expect(
-            world.machines[0].damaged([segment, .entry(hash)]) == [
+            world.machines[0].damaged([segment, .entry(hash)], at: world.now) == [
                 .writeBeside(segment, try #require(world.carrier[segment])), .writeBeside(.entry(hash), entry),
             ])
-        #expect(world.machines[1].damaged([segment]) == [.found(.refused(segment, .malformed))])
+        #expect(world.machines[1].damaged([segment], at: world.now) == [.found(.refused(segment, .malformed))])
     }
 }

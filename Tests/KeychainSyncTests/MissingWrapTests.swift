@@ -109,6 +109,53 @@ struct MissingWrapTests {
         #expect(try world.shown(2, "a") == "1")
     }
 
+    /// Another process has not read it yet.
+    @Test func somethingElseInThePlaceOfAWrap_isRemovedByALaterProcess() throws {
+        var world = try world()
+        let name = wrap(in: world)
+        world.carrier[name] = Data("none".utf8)
+        world.look(2)
+        let replica = world.machines[2]
+        world.machines[2] = try Replica(
+            stored: replica.changes(since: nil).written, keys: replica.keys, keyring: replica.keyring)
+        wait(&world)
+        world.look(2)
+        #expect(world.carrier[name] == nil)
+    }
+
+    /// In whatever the machine has read there before.
+    @Test func wrapThatTakesThePlaceOfDamage_isNotRemoved() throws {
+        var world = try world()
+        let name = wrap(in: world)
+        world.carrier[name] = Data("none".utf8)
+        world.look(2)
+        world.carrier[name] = nil
+        wait(&world)
+        world.look(1)
+        wait(&world)
+        world.look(1)
+        let good = world.carrier[name]
+        world.look(2)
+        #expect(good != nil && world.carrier[name] == good)
+        #expect(try world.shown(2, "a") == "1")
+    }
+
+    /// It would exchange each minute.
+    @Test(arguments: [Role.device, .reader])
+    func machineThatHasItsKeys_waitsForNoWraps(_ role: Role) throws {
+        var world = try World(2)
+        try world.join(as: role)
+        world.carryOut(try world.machines[0].rotate(), 0)
+        let name = ObjectName.wrap(world.machines[0].ring.current, world.machines[2].member)
+        let wrap = world.carrier.removeValue(forKey: name)
+        world.look(2)
+        world.carrier[name] = Data("none".utf8)
+        world.look(2)
+        world.carrier[name] = wrap
+        world.look(2)
+        #expect(world.machines[2].wrapsAreDue == nil)
+    }
+
     @Test func wrapOfAMachineThatHasItsKeys_isNotRemoved() throws {
         var world = try World(2)
         for index in [0, 1, 0, 1] {

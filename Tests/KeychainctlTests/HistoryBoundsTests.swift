@@ -194,6 +194,13 @@ struct HistoryBoundsTests {
         #expect(try tool.history("").isEmpty)
     }
 
+    @Test func forgottenItem_whoseMoveWasUndoneWhileTheHistoryWasOff_leavesNoVersions() throws {
+        try set(1)
+        try tool.must("\"$CTL\" move -s s --to-service t && printf other | \"$CTL\" set -s t -a a")
+        try tool.must("\"$CTL\" history --off && \"$CTL\" undo -s s --to 1 && \"$CTL\" delete -s s -a a --forget")
+        #expect(try tool.history("").isEmpty)
+    }
+
     @Test func forgottenItem_beforeItsTimeIsOver_isNotInTheVaultsFiles() throws {
         try set(2)
         try tool.must("\"$CTL\" history --clear --all")

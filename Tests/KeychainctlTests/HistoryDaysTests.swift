@@ -103,11 +103,14 @@ struct HistoryDaysTests {
     }
 
     private func version(_ command: String, of original: UUID, day: Int) -> KeptVersion {
+        var attributes = Attributes()
+        if command == "moved" { attributes[.generic] = .data(UUID().data) }
         let item = Item(
-            itemClass: .genericPassword, attributes: Attributes(), accessControl: AccessControl(.always), value: nil)
+            itemClass: .genericPassword, attributes: attributes, accessControl: AccessControl(.always), value: nil)
         return KeptVersion(
             number: 1, date: Date(timeIntervalSince1970: Double(day) * 86400), command: command, original: original,
-            deeds: ["value"], size: 0, name: KeptName(item), stored: StoredItem(id: UUID(), version: 1, item: item))
+            deeds: [command == "moved" ? command : "value"], size: 0, name: KeptName(item),
+            stored: StoredItem(id: UUID(), version: 1, item: item))
     }
 
     @Test func versions_afterTheDaysAreChanged_areDroppedByThese() throws {

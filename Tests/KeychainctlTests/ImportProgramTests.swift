@@ -45,7 +45,8 @@ struct ImportProgramTests {
                 + """
                 pass init test@example.com > made
                 echo pw | pass insert -e web/.pin > made; echo hidden | pass insert -e .folder/bank > made
-                mkdir store/.git store/.extensions; touch store/.gitattributes store/.git/x.gpg
+                mkdir store/.git store/.github; touch store/.gitattributes store/.git/x.gpg store/.github/y
+                mv store/.gpg-id id; ln -s ../id store/.gpg-id
                 "$CTL" import pass || echo "exit $?"
                 "$CTL" get -s web -a .pin
                 """)

@@ -131,6 +131,15 @@ struct KeyTests {
         #expect(try keys().map { $0["accessGroup"] as? String } == ["default"])
     }
 
+    /// A composed "é" and a decomposed one.
+    @Test func keys_inGroupsThatOnlyLookTheSame_areNotDeletedWithoutTheGroup() throws {
+        for group in ["caf\u{E9}", "cafe\u{301}"] {
+            try #require(try tool.run("key", "generate", "p256", "--tag", "t", "--access-group", group).status == 0)
+        }
+        #expect(try tool.run("key", "delete", "--tag", "t").status == 4)
+        #expect(try keys().count == 2)
+    }
+
     @Test func keys_ofBothKindsUnderOneTag_areDeletedTogetherOrTheMarkedAlone() throws {
         let making = "for mark in '' --synchronizable; do \"$CTL\" key generate ed25519 --tag t $mark 2>&1; done"
         try shell("\(making); \"$CTL\" key generate ed25519 --tag other 2>&1; \"$CTL\" key delete --tag t")

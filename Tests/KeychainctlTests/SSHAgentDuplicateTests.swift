@@ -26,7 +26,7 @@ struct SSHAgentDuplicateTests {
             for tag in a b; do "$CTL" key import key --tag $tag; "$CTL" key import key --tag $tag --access-group other; done > /dev/null
             "$CTL" key import key --tag c --synchronizable > /dev/null; rm key
             ssh-add -l | wc -l; \(Self.checked); rm file.sig
-            for tag in a b; do "$CTL" key delete --tag $tag; done
+            for tag in a b; do for group in default other; do "$CTL" key delete --tag $tag --access-group $group; done; done
             ssh-add -l | wc -l; \(Self.checked); test ! -s log
             """)
         #expect(run.status == 0 && run.text == "1\n1\n", "\(run.everything)")

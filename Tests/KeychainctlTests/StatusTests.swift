@@ -82,10 +82,10 @@ struct StatusTests {
         #expect(try vault.tool.run("status").text.contains("state         locked, including items that open after"))
     }
 
-    @Test func status_whereTheRecordOfTheStateIsOpenToOthers_namesTheRecord() throws {
+    @Test func status_whereOthersMayChangeTheRecordOfTheState_namesTheRecord() throws {
         try tool.store()
         let run = try tool.shell(
-            "chmod 644 ~/.local/state/swift-keychain/*; echo x | \"$CTL\" set -s s -a a; \"$CTL\" status")
+            "chmod 666 ~/.local/state/swift-keychain/*; echo x | \"$CTL\" set -s s -a a; \"$CTL\" status")
         #expect(run.status == 0, "\(run.errors)")
         let record = tool.home.path + "/.local/state/swift-keychain/"
         #expect(run.text.contains("the record cannot be written: '\(record)"), "\(run.text)")

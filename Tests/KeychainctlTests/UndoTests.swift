@@ -123,7 +123,14 @@ struct UndoTests {
         (["move -s b --to-service t", "history --off", "set b"], "-s t"),
         (["set b", "history --off", "delete -s b -a alice", "set b"], "-s b"),
         (["delete -s b -a alice", "set b", "set b"], "-s b --to 1"),
-        (["delete -s b -a alice", "undo -s b", "delete -s b -a alice", "set b", "set b"], "-s b --to 2"),
+        (["delete -s b -a alice", "undo -s b", "delete -s b -a alice", "set b", "set b"], "-s b --to 3"),
+        (["delete -s b -a alice", "set b", "delete -s b -a alice", "undo -s b --to 1", "set b"], "-s b --to 2"),
+        (
+            [
+                "move -s b --to-service c", "undo -s b", "move -s b --to-service c", "undo -s b --to 1", "set b",
+                "set c",
+            ], "-s b --to 2"
+        ),
     ]
 
     @Test(arguments: others)
@@ -142,6 +149,46 @@ struct UndoTests {
         #expect(refused.status == 4 && refused.everything.contains("--replace"))
         #expect(try tool.run("list").text == before)
         #expect(try undo(`case`.undo + " --replace").status == 0)
+    }
+
+    @Test(arguments: ["", "--replace"])
+    func undo_toAVersionOfTheItemThatAnUndoBroughtBack_works(_ option: String) throws {
+        try tool.store()
+        try tool.must("\"$CTL\" delete -s example.com -a alice")
+        try tool.store(otherSecret)
+        if option.isEmpty { try tool.must("\"$CTL\" delete -s example.com -a alice") }
+        try tool.must("\"$CTL\" undo -s example.com --to 1 \(option)")
+        try tool.store(thirdSecret)
+        #expect(try undo("-s example.com --to 1").status == 0)
+        #expect(try tool.get() == secret)
+    }
+
+    /// Not even with --replace: before that change there was none.
+    @Test func undo_toTheAbsenceOfAnotherItem_leavesTheOneOfTheName() throws {
+        try tool.store()
+        for step in ["delete -s example.com -a alice", "undo -s example.com", "delete -s example.com -a alice"] {
+            try tool.must("\"$CTL\" \(step)")
+        }
+        try tool.store(otherSecret)
+        #expect(try undo("-s example.com --to 2 --replace").status == 3)
+        #expect(try tool.get() == otherSecret)
+    }
+
+    /// What was not kept is not undone: the item of the new name stays.
+    @Test func undo_ofAChangeBeforeAMoveThatWasNotKept_leavesTheItemOfTheNewName() throws {
+        for value in [secret, otherSecret] { try tool.store(value) }
+        try tool.must("\"$CTL\" history --off && \"$CTL\" move -s example.com --to-service other")
+        #expect(try undo("-s other").status == 3)
+        #expect(try undo("-s example.com").status == 0)
+        #expect(try tool.get() == secret)
+        #expect(try tool.get(service: "other") == otherSecret)
+    }
+
+    @Test func undo_ofAMoveWhileTheHistoryIsOff_saysThatTheStateBeforeIsNotKept() throws {
+        try tool.store()
+        try tool.must("\"$CTL\" move -s example.com --to-service other && \"$CTL\" history --off")
+        let run = try undo("-s other")
+        #expect(run.status == 0 && run.errors.contains("is not kept"), "\(run.errors)")
     }
 
     @Test func undo_toAVersionBeforeAMoveAwayAndBack_works() throws {

@@ -240,7 +240,7 @@ extension RingMember {
             guard !reading.objects.isEmpty || !reading.damaged.isEmpty else { continue }
             hasCome = hasCome || !reading.objects.isEmpty
             let step = try await take(&report) { state, now in
-                state.replica.received(reading.objects, at: now) + state.replica.damaged(reading.damaged)
+                state.replica.received(reading.objects, at: now) + state.replica.damaged(reading.damaged, at: now)
             }
             _ = try await carryOut(step.effects.filter { if case .read = $0 { false } else { true } }, carrier, &report)
         }

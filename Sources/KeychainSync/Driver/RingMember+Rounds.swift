@@ -137,7 +137,7 @@ extension RingState {
         let rest = wanted.filter { !round.asked.contains($0) }
         if !rest.isEmpty { effects.append(.read(rest)) }
         if !round.isEmpty {
-            let more = replica.received(round.found.objects, at: now) + replica.damaged(round.found.damaged)
+            let more = replica.received(round.found.objects, at: now) + replica.damaged(round.found.damaged, at: now)
             effects.removeAll { !replica.isCurrent($0) }
             effects += more.filter { !$0.isRead }
         }

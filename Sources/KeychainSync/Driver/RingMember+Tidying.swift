@@ -71,7 +71,7 @@ extension RingState {
 
     /// When this machine has something to do although nothing changes; `nil` if there is not.
     var isDue: UInt64? {
-        let tidying = neededSince == 0 ? nil : neededSince &+ Self.patience
+        let tidying = neededSince == 0 || !hasNewestKeys ? nil : neededSince &+ Self.patience
         let head = isHeadLost ? lastHead &+ Self.patience : nil
         return [tidying, head, replica.wrapsAreDue].compactMap(\.self).min()
     }

@@ -25,8 +25,8 @@ extension Finding {
         case .keysMissing:
             "A key of the ring has not arrived here: what the others have sealed with it is not shown, and changes of this machine wait. "
                 + "On another machine, run: keychainctl sync now; then here again. If it was lost, another machine that may write sends it "
-                + "again with an exchange ten minutes after it has noticed that. If none has it any more, make new keys by removing those "
-                + "that are gone: keychainctl sync remove"
+                + "again in its first exchange that is ten minutes or more after it has noticed the loss. If none has it any more, make new "
+                + "keys by removing those that are gone: keychainctl sync remove"
         case .silent(let member, _):
             "The machine \(member.hex) has sent nothing for a week. If it is not in use any more, remove it from the ring."
         case .viewIsOld:

@@ -86,15 +86,17 @@ extension Replica {
     }
 
     /// Objects that lie there under their names and are damaged. What this machine has is written again.
-    package func damaged(_ names: [ObjectName]) -> [Effect] {
-        names.map { name in
-            let bytes: Data? =
-                switch name {
-                case .segment(let id, let number): own[id]?[number]?.bytes
-                case .entry(let hash): entries[hash]
-                default: wraps[name]
-                }
-            return bytes.map { .writeBeside(name, $0) } ?? .found(.refused(name, .malformed))
-        }
+    package mutating func damaged(_ names: [ObjectName], at now: UInt64) -> [Effect] {
+        let useless = removeUselessWrap(names, at: now)
+        return useless
+            + names.map { name in
+                let bytes: Data? =
+                    switch name {
+                    case .segment(let id, let number): own[id]?[number]?.bytes
+                    case .entry(let hash): entries[hash]
+                    default: wraps[name]
+                    }
+                return bytes.map { .writeBeside(name, $0) } ?? .found(.refused(name, .malformed))
+            }
     }
 }

@@ -19,9 +19,9 @@ extension Replica {
         }
         let hidden = hidden(in: listing)
         doubt(listing, hidden)
-        if isWrapping { wrapMissing(in: listing, at: now) }
-        var effects = putBack(listing, covered, hidden)
-        effects += removeCovered(listing, coveredOwn(by: listing)) + removeUselessWrap(in: listing, at: now)
+        var effects = mindWraps(in: listing, at: now, wrapping: isWrapping)
+        effects += putBack(listing, covered, hidden)
+        effects += removeCovered(listing, coveredOwn(by: listing))
         let wanted = news(in: listing)
         return wanted.isEmpty ? conclude(listing) + effects : effects + [.read(wanted)]
     }

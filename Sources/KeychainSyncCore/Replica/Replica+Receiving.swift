@@ -20,7 +20,7 @@ extension Replica {
     /// Takes in objects, in any order and as often as they come, several of one name included.
     package mutating func received(_ objects: [(name: ObjectName, bytes: Data)], at now: UInt64) -> [Effect] {
         var effects: [Effect] = []
-        receiveEntries(objects, &effects)
+        receiveEntries(objects, at: now, &effects)
         // First: whether something else of the name tells of a copy depends on it.
         for case (.segment(let id, let number), let bytes) in objects where own[id]?[number]?.bytes == bytes {
             own[id]?[number]?.isPublished = true

@@ -77,7 +77,9 @@ extension Replica {
     }
 
     /// Processes entries first, then the wraps that belong to them.
-    mutating func receiveEntries(_ objects: [(name: ObjectName, bytes: Data)], _ effects: inout [Effect]) {
+    mutating func receiveEntries(
+        _ objects: [(name: ObjectName, bytes: Data)], at now: UInt64, _ effects: inout [Effect]
+    ) {
         var new: [RingEntry] = []
         var wraps: [(ObjectName, Data)] = []
         for (name, bytes) in objects {
@@ -102,6 +104,7 @@ extension Replica {
             entries[hash] = bytes
         }
         takeKeys(wraps, &effects)
+        effects += removeUselessWrap(wraps.map(\.0), at: now)
     }
 
     /// What has turned out to be contested.

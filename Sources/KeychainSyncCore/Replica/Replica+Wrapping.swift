@@ -3,9 +3,13 @@
 
 extension Replica {
     /// Makes what members need to get the current keys, if nobody else does. It is published together with everything else that the carrier
-    /// lacks.
-    mutating func wrapMissing(in listing: Listing, at now: UInt64) {
-        guard let root = keyring.roots[ring.current], ring.mayWrite(member) else { return }
+    /// lacks. A machine without these keys notes since when something lies there that does not give it them.
+    mutating func mindWraps(in listing: Listing, at now: UInt64, wrapping isWrapping: Bool) -> [Effect] {
+        guard let root = keyring.roots[ring.current] else { return noteOwnWrap(in: listing, at: now) }
+        guard isWrapping, ring.mayWrite(member) else {
+            observations.wraps = [:]
+            return []
+        }
         let missing = ring.active.filter { card in
             let name = ObjectName.wrap(ring.current, card.id)
             return wraps[name] == nil && !listing.names.contains(name)
@@ -23,15 +27,24 @@ extension Replica {
             wraps[name] = wrap.bytes
             observations.wraps[name] = nil
         }
+        return []
     }
 
-    /// What has lain for some time under the name of the wrap that this machine needs, and gives it no key, keeps the others from writing it
-    /// again. Only this machine can tell.
-    mutating func removeUselessWrap(in listing: Listing, at now: UInt64) -> [Effect] {
-        guard ring.isActive(member), keyring.epochs[ring.current] == nil else { return [] }
+    private mutating func noteOwnWrap(in listing: Listing, at now: UInt64) -> [Effect] {
         let name = ObjectName.wrap(ring.current, member)
-        let useless = observations.missingWraps(listing.names.contains(name) ? [name] : [], at: now)
-        guard !useless.isEmpty else { return [] }
+        let isThere = ring.isActive(member) && listing.names.contains(name)
+        _ = observations.missingWraps(isThere ? [name] : [], at: now)
+        // It is not read once more.
+        return isThere && isJunk(name, in: listing) ? removeUselessWrap([name], at: now) : []
+    }
+
+    /// What has lain for some time under the name of the wrap that this machine needs, and was just refused, keeps the others from writing
+    /// it again. Only this machine can tell.
+    mutating func removeUselessWrap(_ names: [ObjectName], at now: UInt64) -> [Effect] {
+        let name = ObjectName.wrap(ring.current, member)
+        guard names.contains(name), keyring.epochs[ring.current] == nil, let since = observations.wraps[name],
+            now >= since, now - since >= Observations.grace
+        else { return [] }
         // The next one has as much time.
         observations.wraps = [:]
         return [.remove([name])]

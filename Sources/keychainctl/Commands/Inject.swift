@@ -29,12 +29,14 @@ extension Keychainctl {
                 """)
 
         @Option(
-            name: .customLong("in"), help: ArgumentHelp("Read the template from this file.", valueName: "file"),
+            name: .customLong("in"),
+            help: ArgumentHelp("Read the template from this file; default, or -: standard input.", valueName: "file"),
             completion: .file())
         var input: String?
 
         @Option(
-            name: .customLong("out"), help: ArgumentHelp("Write the result to this file.", valueName: "file"),
+            name: .customLong("out"),
+            help: ArgumentHelp("Write the result to this file; default, or -: standard output.", valueName: "file"),
             completion: .file())
         var output: String?
 

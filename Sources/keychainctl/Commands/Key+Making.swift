@@ -61,8 +61,9 @@ extension Keychainctl.Key {
             abstract: "Generate a private key and store it.",
             usage: "keychainctl key generate <type> --tag <name> [<options>]",
             discussion: """
-                The type and the fingerprint are printed to standard error. If there is a key of the tag, \
-                it is not changed and the exit code is 4, unless --replace is given.
+                The type and the fingerprint are printed to standard error. If there is a key of the tag in \
+                the access group (the group 'default' unless one is given), it is not changed and the exit \
+                code is 4, unless --replace is given.
 
                 With --token the key is made in hardware, such as a TPM, and never leaves it: it signs \
                 there, and cannot be exported. The type is then p256. Without such hardware no key is \

@@ -22,7 +22,7 @@ extension Keychainctl {
                 further, give the number of a version, as `history` lists them, with --to.
 
                 If another item has the name by now, nothing is done and the exit code is 4; with \
-                --replace, that item is kept and replaced. Changes by other programs, codes of `otp` and \
+                --replace, that item is replaced, and kept unless the history is off. Changes by other programs, codes of `otp` and \
                 deletions of items that require authentication are not kept, so they cannot be undone.
 
                 EXAMPLES

@@ -45,7 +45,7 @@ struct PasswordStore {
 
     /// Whether a hidden file belongs to pass, gopass, git or another program. An entry may have a name that begins with a dot, too.
     private static func isOfPrograms(_ name: [UInt8]) -> Bool {
-        let folders = [".", "..", ".git", ".public-keys", ".gpg-keys", ".extensions"]
+        let folders = [".", "..", ".git", ".public-keys", ".gpg-keys", ".extensions", ".stfolder", ".stversions"]
         return folders.contains { name.elementsEqual($0.utf8) }
     }
 
@@ -67,8 +67,34 @@ struct PasswordStore {
         return names.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
+    /// Whether there is a folder of this name with a `.gpg` file in it, or in a folder of it.
+    private static func holdsEntries(_ name: String, in folder: Int32, _ depth: Int) -> Bool {
+        let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY)
+        guard descriptor >= 0 else { return false }
+        guard let stream = fdopendir(descriptor) else {
+            close(descriptor)
+            return false
+        }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if [".", ".."].contains(name) { continue }
+            if name.hasSuffix(".gpg") || depth > 0 && holdsEntries(name, in: dirfd(stream), depth - 1) { return true }
+        }
+        return false
+    }
+
     private mutating func readEntry(_ name: String, in folder: Int32, _ folders: [String]) throws(KeychainError) {
         let shown = (folders + [name]).joined(separator: "/")
+        let isHidden = name.hasPrefix(".") && !name.hasSuffix(".gpg")
+        if isHidden {
+            if Self.holdsEntries(name, in: folder, Self.deepest) {
+                skip(shown, "it is a hidden folder; entries in it are not imported")
+            }
+            return
+        }
         let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             let isLink = errno == ELOOP
@@ -79,12 +105,7 @@ struct PasswordStore {
             close(descriptor)
             throw failure(errno)
         }
-        let isHidden = name.hasPrefix(".")
         switch status.st_mode & S_IFMT {
-        case S_IFREG where isHidden && !name.hasSuffix(".gpg"): close(descriptor)
-        case S_IFDIR where isHidden:
-            close(descriptor)
-            skip(shown, "it is a hidden folder; entries in it are not imported")
         case S_IFDIR where folders.count < Self.deepest: try readFolder(descriptor, folders + [name])
         case S_IFREG:
             defer { close(descriptor) }

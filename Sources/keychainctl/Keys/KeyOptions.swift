@@ -46,7 +46,9 @@ struct KeyOptions: ParsableArguments {
         store.coversBothKinds = !synchronizable
         if accessGroup == nil {
             let keys = try store.keys().filter { $0.tag?.utf8.elementsEqual(tag.utf8) ?? false }
-            let groups = Set(keys.map(\.accessGroup))
+            // As bytes: two forms of "é" name two groups.
+            let named = keys.map { (Array($0.accessGroup.utf8), $0.accessGroup) }
+            let groups = Dictionary(named) { first, _ in first }.values
             guard groups.count < 2 else {
                 throw KeychainError(
                     .duplicateItem,

@@ -105,12 +105,12 @@ extension HeadTests {
     }
 
     /// The state folder is not to blame.
-    @Test func vault_whoseRecordIsOpenToOthers_namesTheRecord() throws {
+    @Test func vault_whoseRecordOthersMayChange_namesTheRecord() throws {
         let test = try TestVault(.cheap)
         try test.engine.add(.genericPassword("s", "a", value: "v"))
         #expect(try test.another().status().rollbackRecordFailure == nil)
         let file = try #require(try test.files().keys.first { $0.hasPrefix(test.location.stateFolder) })
-        #expect(chmod(file, 0o644) == 0)
+        #expect(chmod(file, 0o666) == 0)
         try test.another().engine.add(.genericPassword("s", "b", value: "v"))
         let status = try test.another().status()
         #expect(status.isRollbackWatched == false)
