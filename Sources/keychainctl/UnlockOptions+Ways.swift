@@ -61,7 +61,8 @@ extension UnlockOptions {
         }
     }
 
-    private static func serviceAdvice(_ vault: Vault) throws(KeychainError) -> String {
+    /// Begins with a space; empty if no service has a secret of the vault.
+    static func serviceAdvice(_ vault: Vault) throws(KeychainError) -> String {
         try vault.protectors.contains { $0.kind == .credential } ? " " + credentialAdvice : ""
     }
 

@@ -153,7 +153,7 @@ struct MissingWrapTests {
         world.look(2)
         world.carrier[name] = wrap
         world.look(2)
-        #expect(world.machines[2].wrapsAreDue == nil)
+        #expect(world.machines[2].wrapsDueTime == nil)
     }
 
     @Test func wrapOfAMachineThatHasItsKeys_isNotRemoved() throws {

@@ -45,7 +45,7 @@ extension RingMember {
     private func addRecoveryMember(_ card: MemberCard, isTrial: Bool = false) async throws(KeychainError) {
         var report = ExchangeReport()
         _ = try await take(&report) { state, now in
-            // Nor does it wait for keys that it never gets.
+            // Otherwise the next check would tell a removed machine to wait for keys that it never gets.
             guard state.mayWrite else { throw Refusal.notAMember }
             try state.checkRenewed()
             var new = state

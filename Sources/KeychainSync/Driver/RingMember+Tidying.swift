@@ -70,10 +70,10 @@ extension RingState {
     fileprivate static let patience: UInt64 = 60_000
 
     /// When this machine has something to do although nothing changes; `nil` if there is not.
-    var isDue: UInt64? {
+    var dueTime: UInt64? {
         let tidying = neededSince == 0 || !hasNewestKeys ? nil : neededSince &+ Self.patience
         let head = isHeadLost ? lastHead &+ Self.patience : nil
-        return [tidying, head, replica.wrapsAreDue].compactMap(\.self).min()
+        return [tidying, head, replica.wrapsDueTime].compactMap(\.self).min()
     }
 
     fileprivate mutating func headIfDue(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) throws -> [Effect] {

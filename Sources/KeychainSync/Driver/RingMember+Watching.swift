@@ -86,7 +86,7 @@ extension RingMember {
 
     /// By this machine's clock, from now on.
     private var timeUntilDue: Duration? {
-        known?.isDue.map { [now] due in .milliseconds(due < now ? 0 : min(due - now, 3_600_000)) }
+        known?.dueTime.map { [now] due in .milliseconds(due < now ? 0 : min(due - now, 3_600_000)) }
     }
 
     private func checkIsInRing() async throws(KeychainError) {

@@ -19,7 +19,7 @@ extension Replica {
         }
         let hidden = hidden(in: listing)
         doubt(listing, hidden)
-        var effects = mindWraps(in: listing, at: now, wrapping: isWrapping)
+        var effects = checkWraps(in: listing, at: now, wrapping: isWrapping)
         effects += putBack(listing, covered, hidden)
         effects += removeCovered(listing, coveredOwn(by: listing))
         let wanted = news(in: listing)

@@ -4,7 +4,7 @@
 extension Replica {
     /// Makes what members need to get the current keys, if nobody else does. It is published together with everything else that the carrier
     /// lacks. A machine without these keys notes since when something lies there that does not give it them.
-    mutating func mindWraps(in listing: Listing, at now: UInt64, wrapping isWrapping: Bool) -> [Effect] {
+    mutating func checkWraps(in listing: Listing, at now: UInt64, wrapping isWrapping: Bool) -> [Effect] {
         guard let root = keyring.roots[ring.current] else { return noteOwnWrap(in: listing, at: now) }
         guard isWrapping, ring.mayWrite(member) else {
             observations.wraps = [:]
@@ -51,5 +51,5 @@ extension Replica {
     }
 
     /// When the first of the wraps that are missing counts as lost; `nil` if none is.
-    package var wrapsAreDue: UInt64? { observations.wraps.values.min().map { $0 &+ Observations.grace } }
+    package var wrapsDueTime: UInt64? { observations.wraps.values.min().map { $0 &+ Observations.grace } }
 }

@@ -63,12 +63,13 @@ final class SecuritySession {
         do throws(KeychainError) {
             return try options.unlocking(vault, body)
         } catch {
-            // These commands have none of the options that the message names.
-            guard error.reason == .locked, try vault.unlockCacheInUse == .process else { throw error }
+            // These commands have none of the options that the message names, if it names any.
+            guard error.reason == .locked else { throw error }
+            guard try vault.unlockCacheInUse == .process, try !UnlockOptions.ways(vault).isEmpty else { throw error }
             throw KeychainError(
                 .locked,
                 "The keychain is locked, and here each process must unlock it for itself. Use `security -i`, which runs several commands in "
-                    + "one process: unlock-keychain first.")
+                    + "one process: unlock-keychain first.\(try UnlockOptions.serviceAdvice(vault))")
         }
     }
 }
