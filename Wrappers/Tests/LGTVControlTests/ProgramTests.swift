@@ -18,12 +18,14 @@
         }
 
         /// Where the simulator is, so that nothing leaves this machine.
-        private func place(of tv: TVSimulator) -> [String] {
-            ["--tls-port", "\(tv.port)", "--port", "\(deafPort)", "--broadcast", "127.0.0.1"]
+        private func place(of tv: TVSimulator, timeout: Int = 600) -> [String] {
+            // Long, so that a machine with other work never makes a try fail that would succeed.
+            let ports = ["--tls-port", "\(tv.port)", "--port", "\(deafPort)"]
+            return ports + ["--broadcast", "127.0.0.1", "--timeout", "\(timeout)"]
         }
 
-        private func pair(_ tv: TVSimulator) async throws -> InstalledProgram.Result {
-            try await remote.run(["pair", "--ip", "127.0.0.1", "--mac", mac] + place(of: tv))
+        private func pair(_ tv: TVSimulator, timeout: Int = 600) async throws -> InstalledProgram.Result {
+            try await remote.run(["pair", "--ip", "127.0.0.1", "--mac", mac] + place(of: tv, timeout: timeout))
         }
 
         private func volume(_ tv: TVSimulator, _ words: String...) async throws -> InstalledProgram.Result {
@@ -39,14 +41,20 @@
         @Test func widget_readsWhatTheRemoteHasPaired() async throws {
             let tv = try await TVSimulator(.prompts)
             let accepting = Task {
-                while tv.shownKeys.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+                while !tv.isAsking { try await Task.sleep(for: .milliseconds(10)) }
                 tv.accept()
             }
             let paired = try await pair(tv)
             try await accepting.value
             #expect(paired.output == "Accept the request on the TV.\nPaired with the TV at 127.0.0.1.\n")
-            #expect(paired.status == 0)
+            #expect(paired.status == 0, "\(paired.complaint)")
             #expect(try await widget.run().output == "127.0.0.1: connected\n")
+        }
+
+        @Test func remote_thatNobodyAnswersWithinItsTimeout_saysSo() async throws {
+            let result = try await pair(try await TVSimulator(.prompts), timeout: 1)
+            #expect(result.status == 1)
+            #expect(result.complaint.contains("in time"))
         }
 
         @Test func remote_thatHasPaired_controlsTheTVWithoutAsking() async throws {
@@ -120,7 +128,7 @@
 
         @Test(arguments: [
             ["pair", "--ip", "127.0.0.1"], ["volume", "set", "101"], ["volume", "sideways"],
-            ["status", "--tls-port", "70000"], ["dance"],
+            ["status", "--tls-port", "70000"], ["status", "--timeout", "0"], ["dance"],
         ])
         func remote_withAMistakeInItsArguments_endsWithTheUsage(arguments: [String]) async throws {
             let result = try await remote.run(arguments)

@@ -25,15 +25,25 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "Where the packet goes that wakes the TV, besides its own address.")
     var broadcast = "255.255.255.255"
 
+    @Option(help: "How many seconds each step may take, the wait for somebody to accept among them.")
+    var timeout: Int?
+
     func validate() throws {
         guard [port, tlsPort].allSatisfy({ (1...65_535).contains($0) }) else {
             throw ValidationError("A port is a number from 1 to 65535.")
+        }
+        guard (1...86_400).contains(timeout ?? 1) else {
+            throw ValidationError("A timeout is a number of seconds from 1 to 86400.")
         }
     }
 
     var manager: LGTVControlManager {
         var options = LGTVControlManager.Options()
         (options.port, options.tlsPort, options.broadcastAddress) = (port, tlsPort, broadcast)
+        if let limit = timeout.map({ Duration.seconds($0) }) {
+            (options.connectTimeout, options.attemptTimeout) = (limit, limit)
+            (options.promptTimeout, options.requestTimeout) = (limit, limit)
+        }
         return LGTVControlManager(options: options)
     }
 

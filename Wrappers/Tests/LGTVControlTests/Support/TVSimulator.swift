@@ -99,6 +99,9 @@
 
         // MARK: - In front of it
 
+        /// Whether it shows a prompt that nobody has answered.
+        var isAsking: Bool { state.withLock { $0.asking != nil } }
+
         func accept() { answerPrompt { ["type": "registered", "payload": ["client-key": newKey()]].frame(id: $0) } }
 
         func decline() { answerPrompt { ["type": "error", "error": "403 User denied access"].frame(id: $0) } }
