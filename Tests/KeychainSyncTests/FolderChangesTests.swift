@@ -95,6 +95,29 @@ struct FolderChangesTests {
             #expect(FolderEvents.news(event, &names) == news)
         }
 
+        /// Otherwise each save would lead to a second exchange, which finds nothing.
+        @Test func object_ofThisProcess_isNotToldOf() async throws {
+            let own = OwnFiles()
+            let publishing = FolderCarrier(folder.path, ring: ring, own: own)
+            _ = try await publishing.publish(.segment(WriterID(5), 1), Self.bytes)
+            let (told, tell) = AsyncStream.makeStream(of: (news: FolderEvents.News, own: Int).self)
+            let events = FolderEvents(most: 1, own: own) { tell.yield(($0, $1)) }
+            #expect(events.watch(folder.path + "/skc1/" + ring.hex + "/l/" + WriterID(5).hex))
+            _ = try await publishing.publish(.segment(WriterID(5), 2), Self.bytes)
+            try await publish(.segment(WriterID(5), 3))
+            var (hints, mark) = (0, 0)
+            for await (news, own) in told {
+                mark ^= own
+                guard !news.isEmpty else { continue }
+                hints += 1
+                if try await publishing.list().names.contains(.segment(WriterID(5), 4)) { break }
+                try await publish(.segment(WriterID(5), 4))
+            }
+            #expect(hints == 2)
+            #expect(mark == FolderCarrier.mark(FileName(.segment(WriterID(5), 2), Self.bytes), Self.bytes.count))
+            withExtendedLifetime(events) {}
+        }
+
         /// An object that came before its folder was watched is told of by no event.
         @Test func objects_inAFolderThatWasMovedThere_areNoticed() async throws {
             try await publish(.segment(WriterID(5), 1))
@@ -135,6 +158,22 @@ struct FolderChangesTests {
             #expect(!FolderEvents.tellsAll(of: "/proc"))
         }
     #endif
+
+    @Test func ownFiles_ofAFolderThatIsNotWatched_areForgotten() {
+        let own = OwnFiles()
+        own.expect("first", 1)
+        for number in 0..<2000 { own.expect("\(number)", number) }
+        #expect(own.take("first") == nil)
+        #expect(own.take("1999") == 1999)
+        #expect(own.take("1999") == nil)
+    }
+
+    @Test func carriers_ofOneMachine_haveTheirOwnFilesInCommon() throws {
+        let (kind, place) = (FolderKind(), CarrierPlace(scheme: FolderKind.scheme, address: folder.path))
+        let carriers = try (0..<2).map { _ in try kind.carrier(of: ring, at: place) as? FolderCarrier }
+        #expect(carriers[0]?.own === carriers[1]?.own)
+        #expect(carriers[0] != nil)
+    }
 
     /// Where the kernel watches nothing, and where the shared folder was unmounted.
     @Test func changes_thatTheKernelDoesNotTell_areNoticedByLooking() async throws {

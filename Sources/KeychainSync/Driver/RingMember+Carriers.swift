@@ -19,7 +19,7 @@ extension RingMember {
     ///
     /// - Returns: The rings that have objects there.
     func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
-        if place.scheme == FolderKind().scheme, vault.overlaps(place.address) { throw .folderOfVault(place.address) }
+        if place.scheme == FolderKind.scheme, vault.overlaps(place.address) { throw .folderOfVault(place.address) }
         let kind = try kind(of: place)
         do { return try await kind.rings(at: place) } catch { throw KeychainError(failure: error) }
     }

@@ -5,24 +5,28 @@ import KeychainSyncCore
 import SecretMemory
 
 extension FolderCarrier {
-    /// Changes that are made on this machine are noticed at once. It also looks from time to time, since the kernel tells nothing of
+    /// Changes that other programs of this machine make are noticed at once; those of this process are passed over. It also looks from time to time, since the kernel tells nothing of
     /// what other machines do in a network folder.
     package func changes() -> AsyncStream<Void> {
         let (stream, hints) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch = Task { [self] in
             let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            let told = Guarded<FolderEvents.News>([])
-            let events = FolderEvents(most: mostWatches) { news in
-                told.withLock { $0.formUnion(news) }
-                look.yield()
+            let told = Guarded<(news: FolderEvents.News, own: Int)>(([], 0))
+            let events = FolderEvents(most: mostWatches, own: own) { news, own in
+                told.withLock { told in
+                    told.news.formUnion(news)
+                    told.own ^= own
+                }
+                if !news.isEmpty { look.yield() }
             }
             var (last, next): (Int?, Task<Void, any Error>?)
             look.yield()
             for await _ in looks {
-                let news = told.withLock { told in
-                    defer { told = [] }
+                let (news, own) = told.withLock { told in
+                    defer { told = ([], 0) }
                     return told
                 }
+                last = last.map { $0 ^ own }
                 // The caller lists the folder for an object. A look at the same time would delay that.
                 let isHinted = news == .object
                 if isHinted {
@@ -55,6 +59,14 @@ extension FolderCarrier {
 
     private static let shortestPause = Duration.milliseconds(10)
 
+    /// What a file of this size adds to the state of its folder.
+    static func mark(_ file: FileName, _ size: Int) -> Int {
+        var hasher = Hasher()
+        hasher.combine(file)
+        hasher.combine(size)
+        return hasher.finalize()
+    }
+
     /// The first value differs whenever a file has come, grown or gone; it is `nil` while the folder cannot be reached. The second one
     /// says whether the kernel will tell of the next change, also of one that is made meanwhile.
     private func state(_ events: FolderEvents) async -> (Int?, Bool) {
@@ -64,11 +76,8 @@ extension FolderCarrier {
                 var isWatched = events.watch(carrier.path, for: FolderCarrier.top, linked: true)
                 // Each folder is watched before it is read.
                 isWatched = events.watch(carrier.path + "/" + FolderCarrier.top, for: carrier.ring) && isWatched
-                try carrier.forEachFile(entering: { isWatched = events.watch($0.path) && isWatched }) { file, size in
-                    var hasher = Hasher()
-                    hasher.combine(file)
-                    hasher.combine(size)
-                    state ^= hasher.finalize()
+                try carrier.forEachFile(entering: { isWatched = events.watch($0.path) && isWatched }) {
+                    state ^= FolderCarrier.mark($0, $1)
                 }
                 return (state, isWatched && FolderEvents.tellsAll(of: carrier.path))
             }

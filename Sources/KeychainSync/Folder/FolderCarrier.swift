@@ -26,6 +26,7 @@ package final class FolderCarrier: Carrier {
     /// A call on a network folder may block for minutes, and must not block Swift's thread pool.
     private let queue: DispatchQueue
     private let timeout: Duration
+    let own: OwnFiles
 
     private let mostFiles: Int
     private let mostNames: Int
@@ -52,6 +53,7 @@ package final class FolderCarrier: Carrier {
 
     /// - Parameters:
     ///   - path: The shared folder. It must exist.
+    ///   - own: What the carriers of one machine have in common: ``changes()`` does not tell of what another one of them publishes.
     ///   - intervals: How often ``changes()`` looks at the folder without having been told of a change.
     ///   - mostWatches: How many folders the kernel is asked to watch at most. What lies in others is only seen when looking.
     ///   - mostFiles: How many files a listing reads at most, including other files, because the folder may have any
@@ -59,14 +61,14 @@ package final class FolderCarrier: Carrier {
     ///   - mostNames: How many objects a listing has at most.
     ///   - timeout: After which time a call fails because the folder does not answer.
     package init(
-        _ path: String, ring: RingID, intervals: Intervals = Intervals(),
+        _ path: String, ring: RingID, own: OwnFiles = OwnFiles(), intervals: Intervals = Intervals(),
         clock: any Clock<Duration> = ContinuousClock(), mostWatches: Int = 2048,
         mostFiles: Int = 4 * Bounds.listing, mostNames: Int = Bounds.listing, timeout: Duration = .seconds(120),
         queue: DispatchQueue = DispatchQueue(label: "swift-keychain.folder-carrier")
     ) {
         (self.path, self.ring, self.intervals, self.clock) = (path, ring.hex, intervals, clock)
         (self.mostWatches, self.mostFiles, self.mostNames) = (mostWatches, mostFiles, mostNames)
-        (self.timeout, self.queue) = (timeout, queue)
+        (self.timeout, self.queue, self.own) = (timeout, queue, own)
     }
 
     /// The rings that have objects in a folder.
@@ -146,14 +148,29 @@ package final class FolderCarrier: Carrier {
         for part in [Self.top, ring] + parts { folder = try folder.folderForWriting(part) }
         if try folder.bytes(of: name) == bytes { return .alreadySame }
         if case .segment = file.object, !isBeside, try hasOther(file, in: folder) { return .otherThere }
-        var isMade = try folder.make(name, bytes, replacing: false)
+        var isMade = try make(file, bytes, in: folder, replacing: false)
         if !isMade {
             // It has not been copied wholly, is damaged, or is no file.
             if try folder.bytes(of: name) == bytes { return .alreadySame }
-            isMade = try folder.make(name, bytes, replacing: true)
+            isMade = try make(file, bytes, in: folder, replacing: true)
         }
         try folder.removeResidue(beside: name)
         return isMade ? .created : .otherThere
+    }
+
+    private func make(
+        _ file: FileName, _ bytes: Data, in folder: OpenFolder, replacing isReplacing: Bool
+    ) throws(CarrierFailure) -> Bool {
+        let name = file.parts.file
+        own.expect(name, Self.mark(file, bytes.count))
+        do throws(CarrierFailure) {
+            if try folder.make(name, bytes, replacing: isReplacing) { return true }
+        } catch {
+            own.take(name)
+            throw error
+        }
+        own.take(name)
+        return false
     }
 
     /// Whether another object of the name lies there as a whole.

@@ -39,8 +39,9 @@ extension FolderEvents {
 
         /// - Parameters:
         ///   - most: How many folders are watched at most.
-        ///   - tell: Called after events, on a queue that must not be blocked.
-        init(most: Int, tell: @escaping @Sendable (News) -> Void) {
+        ///   - own: The files of this process, of which nothing is told.
+        ///   - tell: Called after events, on a queue that must not be blocked, with the marks of own files, one XORed with the other.
+        init(most: Int, own: OwnFiles, tell: @escaping @Sendable (News, Int) -> Void) {
             self.most = most
             // Without it, every `watch` returns false, and the folder is looked at regularly.
             inotify = try? Inotify("the shared folder")
@@ -50,10 +51,15 @@ extension FolderEvents {
                 fileDescriptor: inotify.descriptor, queue: DispatchQueue(label: "swift-keychain.folder-events"))
             source.setEventHandler { [names] in
                 let events = inotify.events()
-                let news = names.withLock { names in
-                    events.reduce(into: News()) { news, event in news.formUnion(Self.news(event, &names)) }
+                var (news, marks) = (News(), 0)
+                names.withLock { names in
+                    for event in events {
+                        let new = Self.news(event, &names)
+                        let mark = new == .object ? own.take(String(decoding: event.name, as: UTF8.self)) : nil
+                        if let mark { marks ^= mark } else { news.formUnion(new) }
+                    }
                 }
-                if !news.isEmpty { tell(news) }
+                if !news.isEmpty || marks != 0 { tell(news, marks) }
             }
             source.setCancelHandler { close(inotify.descriptor) }
             source.activate()
@@ -150,7 +156,7 @@ extension FolderEvents {
     final class FolderEvents: Sendable {
         let additionCount = 0
 
-        init(most: Int, tell: @escaping @Sendable (News) -> Void) {}
+        init(most: Int, own: OwnFiles, tell: @escaping @Sendable (News, Int) -> Void) {}
 
         func watch(_ path: String, for name: String? = nil, linked isLinked: Bool = false) -> Bool { false }
 

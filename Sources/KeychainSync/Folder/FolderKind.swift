@@ -5,13 +5,16 @@ import KeychainSyncCore
 
 /// The kind that every program has.
 struct FolderKind: CarrierKind {
-    let scheme = "folder"
+    static let scheme = "folder"
+
+    var scheme: String { Self.scheme }
+    private let own = OwnFiles()
 
     func rings(at place: CarrierPlace) async throws(CarrierFailure) -> [RingID] {
         try await FolderCarrier.rings(in: place.address)
     }
 
     func carrier(of ring: RingID, at place: CarrierPlace) throws(CarrierFailure) -> any Carrier {
-        FolderCarrier(place.address, ring: ring)
+        FolderCarrier(place.address, ring: ring, own: own)
     }
 }
