@@ -178,14 +178,37 @@ struct CodecTests {
         try read.check(readHeader, by: sample.publicKeys)
     }
 
-    @Test(arguments: [
+    private static let objectNames = [
         "g/\(String(repeating: "ab", count: 32))", "l/0000000000000001/00000000000000ff",
         "k/0000000000000001-\(String(repeating: "cd", count: 16))/\(String(repeating: "ef", count: 16))",
         "s/\(String(repeating: "01", count: 16))/0000000000000003",
-        "h/\(String(repeating: "02", count: 16))/0000000000000001",
-    ])
+        "h/\(String(repeating: "02", count: 16))/0000000000000001", "j/\(String(repeating: "03", count: 16))",
+        "j/\(String(repeating: "04", count: 16))/\(String(repeating: "05", count: 16))",
+    ]
+
+    @Test(arguments: objectNames)
     func name_readAndWritten_isTheSame(_ text: String) {
         #expect(ObjectName(text)?.text == text)
+    }
+
+    /// There is one way to write a name: another one would be another file with the same object.
+    @Test(arguments: objectNames)
+    func name_withOneCharacterMoreOrLessOrAnother_isNoneOrAnotherOne(_ text: String) {
+        let characters = Array(text)
+        for place in characters.indices {
+            var changed = characters
+            changed.remove(at: place)
+            #expect(ObjectName(String(changed)) == nil)
+            for character in ["0", "g", "F", "-", "/", " ", "\0", "é"] as [Character] {
+                changed = characters
+                changed.insert(character, at: place)
+                #expect(ObjectName(String(changed)) == nil)
+                changed = characters
+                changed[place] = character
+                #expect(ObjectName(String(changed)).map { $0.text == String(changed) } ?? true)
+            }
+        }
+        for end in ["0", "-", "/", "/0", "\0"] { #expect(ObjectName(text + end) == nil) }
     }
 
     @Test(arguments: [

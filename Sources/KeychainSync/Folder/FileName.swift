@@ -22,14 +22,13 @@ struct FileName: Hashable {
     ///   - file: Any file name in it.
     /// - Returns: `nil` for other files, such as hidden files and the conflict copies of a sync tool.
     init?(_ folder: String, _ file: String) {
-        guard file.hasSuffix(Self.suffix) else { return nil }
-        let stem = file.dropLast(Self.suffix.count)
-        let hash = stem.suffix(Self.digits)
-        guard hash.utf8.count == Self.digits, hash.utf8.allSatisfy(Self.isDigit),
-            stem.dropLast(Self.digits).last == "-",
-            let object = ObjectName(folder + "/" + stem.dropLast(Self.digits + 1))
+        let stem = file.utf8.dropLast(Self.suffix.utf8.count)
+        let (hash, name) = (stem.suffix(Self.digits), stem.dropLast(Self.digits))
+        guard file.utf8[stem.endIndex...].elementsEqual(Self.suffix.utf8), hash.count == Self.digits,
+            hash.allSatisfy(Self.isDigit), name.last == UInt8(ascii: "-"),
+            let object = ObjectName("\(folder)/\(Substring(name.dropLast()))")
         else { return nil }
-        (self.object, self.hash) = (object, String(hash))
+        (self.object, self.hash) = (object, String(Substring(hash)))
     }
 
     /// The folder below the ring, and the file in it.

@@ -59,7 +59,7 @@ final class OpenFolder {
     ///
     /// - Parameter budget: How many more names may be read; it is lowered.
     func names(_ budget: inout Int) throws(CarrierFailure) -> [String] {
-        try allNames(&budget).filter { !$0.hasPrefix(".") }
+        try allNames(&budget).filter { $0.utf8.first != UInt8(ascii: ".") }
     }
 
     private func allNames(_ budget: inout Int) throws(CarrierFailure) -> [String] {

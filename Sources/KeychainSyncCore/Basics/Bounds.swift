@@ -49,8 +49,6 @@ package enum Bounds {
     package static let name = 128
     /// Access groups that a founder can choose. What is read may have as many as fit into an entry.
     package static let groups = 64
-    /// Bytes of the name of an object.
-    package static let objectName = 128
     /// Names in one listing.
     package static let listing = 100_000
     /// Names whose contents are read although what belongs there is known.

@@ -16,7 +16,8 @@ package struct Bytes16<Tag>: Hashable, Comparable, Sendable {
         (high, low) = (words[0], words[1])
     }
 
-    fileprivate init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
+    /// Both big-endian.
+    init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
 
     package static func < (lhs: Self, rhs: Self) -> Bool { (lhs.high, lhs.low) < (rhs.high, rhs.low) }
 
@@ -40,6 +41,8 @@ package struct Bytes32<Tag>: Hashable, Comparable, Sendable {
         let words = Words(bytes, count: 4)
         (first, second) = (Bytes16(words[0], words[1]), Bytes16(words[2], words[3]))
     }
+
+    init(_ first: Bytes16<Tag>, _ second: Bytes16<Tag>) { (self.first, self.second) = (first, second) }
 
     package static func < (lhs: Self, rhs: Self) -> Bool { (lhs.first, lhs.second) < (rhs.first, rhs.second) }
 
@@ -160,7 +163,10 @@ extension [UInt8] {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(count * 2)
-        for byte in self { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -26,64 +26,87 @@ package enum ObjectName: Hashable, Sendable {
 
     /// - Returns: `nil` for a name that is not an object's, since the carrier may contain other names.
     package init?(_ text: String) {
-        guard text.utf8.count <= Bounds.objectName else { return nil }
-        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { [UInt8]($0) }
-        guard let name = Self.read(parts), name.text.utf8.elementsEqual(text.utf8) else { return nil }
+        var text = text
+        let name = text.withUTF8 { bytes in
+            var reader = NameReader(bytes)
+            return reader.name()
+        }
+        guard let name else { return nil }
         self = name
     }
+}
 
-    /// Without the check that the text is the canonical form of the name.
-    private static func read(_ parts: [[UInt8]]) -> ObjectName? {
-        let fields = parts.dropFirst().map { $0.filter { $0 != UInt8(ascii: "-") } }.map(unhex)
-        switch (parts.first, fields.count) {
-        case ([UInt8(ascii: "g")], 1):
-            guard let hash = fields[0], hash.count == 32 else { return nil }
-            return .entry(EntryHash(hash))
-        case ([UInt8(ascii: "k")], 2):
-            guard let epoch = fields[0], epoch.count == 24, let member = fields[1], member.count == 16,
-                let number = UInt32(exactly: number(epoch.prefix(8)))
-            else { return nil }
-            return .wrap(EpochID(number: number, entry: Bytes16(epoch.dropFirst(8))), MemberID(member))
-        case ([UInt8(ascii: "j")], 1...2):
-            guard let id = fields[0], id.count == 16 else { return nil }
-            guard fields.count == 2 else { return .invitation(InvitationID(id)) }
-            return fields[1].flatMap { $0.count == 16 ? .request(InvitationID(id), RequestID($0)) : nil }
-        default: return numbered(parts, fields)
-        }
+/// Reads the form that ``ObjectName/text`` has, and no other. A listing has thousands of names, so nothing is copied.
+private struct NameReader {
+    private var rest: UnsafeBufferPointer<UInt8>.SubSequence
+
+    init(_ text: UnsafeBufferPointer<UInt8>) { rest = text[...] }
+
+    mutating func name() -> ObjectName? {
+        guard let kind = rest.popFirst(), skips("/"), let name = name(of: kind), rest.isEmpty else { return nil }
+        return name
     }
 
-    private static func numbered(_ parts: [[UInt8]], _ fields: [[UInt8]?]) -> ObjectName? {
-        guard fields.count == 2, let id = fields[0], let last = fields[1], last.count == 8 else { return nil }
-        let number = number(last[...])
-        // Everybody can make a file of any name, and numbers are counted on from.
-        guard number <= Bounds.number else { return nil }
-        switch (parts[0], id.count) {
-        case ([UInt8(ascii: "l")], 8): return .segment(WriterID(Self.number(id[...])), number)
-        case ([UInt8(ascii: "s")], 16): return UInt16(exactly: number).map { .snapshot(SnapshotID(id), part: $0) }
-        case ([UInt8(ascii: "h")], 16): return .head(MemberID(id), number)
-        default: return nil
-        }
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-
-    private static func unhex(_ text: [UInt8]) -> [UInt8]? {
-        guard text.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = digit(text[index]), let low = digit(text[index + 1]) else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
-    }
-
-    private static func digit(_ character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    private mutating func name(of kind: UInt8) -> ObjectName? {
+        switch kind {
+        case UInt8(ascii: "g"): hash().map { .entry($0) }
+        case UInt8(ascii: "k"): wrap()
+        case UInt8(ascii: "l"):
+            word().flatMap { writer in ordinal().map { .segment(WriterID(writer), $0) } }
+        case UInt8(ascii: "s"):
+            id().flatMap { id in ordinal().flatMap { UInt16(exactly: $0) }.map { .snapshot(id, part: $0) } }
+        case UInt8(ascii: "h"): id().flatMap { member in ordinal().map { .head(member, $0) } }
+        case UInt8(ascii: "j"): joining()
         default: nil
         }
     }
+
+    private mutating func wrap() -> ObjectName? {
+        guard let number = word().flatMap({ UInt32(exactly: $0) }), skips("-"), let entry: Bytes16<EntryTag> = id(),
+            skips("/"), let member: MemberID = id()
+        else { return nil }
+        return .wrap(EpochID(number: number, entry: entry), member)
+    }
+
+    private mutating func joining() -> ObjectName? {
+        guard let invitation: InvitationID = id() else { return nil }
+        if rest.isEmpty { return .invitation(invitation) }
+        guard skips("/"), let request: RequestID = id() else { return nil }
+        return .request(invitation, request)
+    }
+
+    /// The last part of a name, a number. Everybody can make a file of any name, and numbers are counted on from.
+    private mutating func ordinal() -> UInt64? {
+        guard skips("/"), let number = word(), number <= Bounds.number else { return nil }
+        return number
+    }
+
+    private mutating func hash() -> EntryHash? {
+        guard let first: Bytes16<EntryTag> = id(), let second: Bytes16<EntryTag> = id() else { return nil }
+        return EntryHash(first, second)
+    }
+
+    private mutating func id<Tag>() -> Bytes16<Tag>? {
+        guard let high = word(), let low = word() else { return nil }
+        return Bytes16(high, low)
+    }
+
+    /// Sixteen lower-case digits.
+    private mutating func word() -> UInt64? {
+        guard rest.count >= 16 else { return nil }
+        var number: UInt64 = 0
+        for character in rest.prefix(16) {
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(character & 15)
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(character & 15 + 9)
+            default: return nil
+            }
+        }
+        rest = rest.dropFirst(16)
+        return number
+    }
+
+    private mutating func skips(_ character: Unicode.Scalar) -> Bool { rest.popFirst() == UInt8(ascii: character) }
 }
 
 extension ObjectName: Comparable {

@@ -12,7 +12,7 @@ extension Replica {
     private func isHidden(_ name: ObjectName, _ contents: Set<ListedContent>) -> Bool {
         switch name {
         case .segment(let id, let number):
-            if let mine = own[id]?[number] { return !contents.contains(ListedContent(mine.bytes)) }
+            if let mine = own[id]?[number] { return !contents.contains(mine.content) }
             guard let tip = logs[id]?.tip, tip.number == number else { return false }
             return !contents.contains { $0.fingerprint == tip.hash.fingerprint }
         case .entry(let hash): return entries[hash].map { !contents.contains(ListedContent($0)) } ?? false

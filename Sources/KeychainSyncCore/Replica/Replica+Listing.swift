@@ -252,7 +252,7 @@ extension Replica {
         if let mine = own[writer]?[number], !mine.isPublished {
             // Under an earlier writer of this machine, it may lie there without this machine having been told.
             let contents = listing.contents[.segment(writer, number)]
-            return writer == self.writer || contents?.contains(ListedContent(mine.bytes)) ?? true
+            return writer == self.writer || contents?.contains(mine.content) ?? true
         }
         guard number > logs[writer]?.tip.number ?? 0 else { return false }
         guard let held = waiting[writer, number] else { return true }

@@ -74,13 +74,22 @@ package struct Replica: Sendable {
     /// A segment of this machine, kept until a snapshot covers it.
     struct OwnSegment: Equatable, Sendable {
         let bytes: Data
+        /// Kept, since it is compared with what each listing shows.
+        let content: ListedContent
         let epoch: EpochID
         /// The hash of the previous segment, and the batch that this segment ends.
         let previous: ObjectHash
         let batch: Batch?
         /// The first segment of the same batch.
         let first: UInt64
-        var isPublished = false
+        var isPublished: Bool
+
+        init(
+            bytes: Data, epoch: EpochID, previous: ObjectHash, batch: Batch?, first: UInt64, isPublished: Bool = false
+        ) {
+            (self.bytes, content, self.epoch, self.previous) = (bytes, ListedContent(bytes), epoch, previous)
+            (self.batch, self.first, self.isPublished) = (batch, first, isPublished)
+        }
     }
 
     package internal(set) var member: MemberID
