@@ -23,7 +23,7 @@ let products: [Product] = [
     .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
     // Apple's module names, so that `import Security` compiles unchanged. They are only built for Linux: on other
-    // platforms Apple ships them, and nothing here depends on them.
+    // platforms Apple ships them, and nothing here depends on these.
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .executable(name: "keychainctl", targets: ["keychainctl"]),
@@ -40,14 +40,17 @@ let overHTTP = [
     ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
 ]
 
+/// A module with one of Apple's names. On Apple's platforms `import` finds Apple's.
+func ofApple(_ name: String) -> Target.Dependency { .target(name: name, condition: .when(platforms: [.linux])) }
+
 let targets: [Target] = [
     // Surfaces
     .executableTarget(
         name: "keychainctl",
         dependencies: [
             "KeychainKeyStore", "KeychainKit", "KeychainAuthenticators", "KeychainTPM", "KeychainSyncEtcd",
-            "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory",
-            "CKeychainShims", "CKeychainZlib",
+            "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "KeychainCrypto",
+            "SecretMemory", "CKeychainShims", "CKeychainZlib",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -186,7 +189,7 @@ let targets: [Target] = [
 
     // Examples: `make demo` runs them, and the README shows them
     .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),
-    .executableTarget(name: "SecItemDemo", dependencies: ["Security"], path: "Examples/SecItemDemo"),
+    .executableTarget(name: "SecItemDemo", dependencies: [ofApple("Security")], path: "Examples/SecItemDemo"),
     .executableTarget(
         name: "JWTDemo",
         dependencies: [
@@ -252,7 +255,7 @@ let targets: [Target] = [
         name: "KeychainTrustTests",
         dependencies: [
             "KeychainTrust", "KeychainKeyStore", "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainKeys",
-            "SecretMemory", "Security", "KeychainTesting", "KeychainTestSupport", "asking-app",
+            "SecretMemory", ofApple("Security"), "KeychainTesting", "KeychainTestSupport", "asking-app",
             .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
             .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -332,9 +335,9 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainServicesTests",
         dependencies: [
-            "KeychainServices", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "Security",
-            "LocalAuthentication", "asking-app", "entitled-app", "entitled-widget", "exerciser",
-            "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            "KeychainServices", "KeychainEngine", "KeychainVault", "KeychainKeys", "KeychainCrypto", "SecretMemory",
+            ofApple("Security"), ofApple("LocalAuthentication"), "asking-app", "entitled-app", "entitled-widget",
+            "exerciser", "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
         ]),
     .testTarget(
         name: "KeychainSecItemTests",
@@ -358,10 +361,10 @@ let targets: [Target] = [
         ]),
     // These play the role of apps: they import only Apple's modules, and have entitlements beside their executables.
     .executableTarget(
-        name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),
-    .executableTarget(name: "entitled-app", dependencies: ["Security"], path: "Tests/Entitled/App"),
-    .executableTarget(name: "entitled-widget", dependencies: ["Security"], path: "Tests/Entitled/Widget"),
-
+        name: "asking-app", dependencies: [ofApple("Security"), ofApple("LocalAuthentication")],
+        path: "Tests/AskingApp"),
+    .executableTarget(name: "entitled-app", dependencies: [ofApple("Security")], path: "Tests/Entitled/App"),
+    .executableTarget(name: "entitled-widget", dependencies: [ofApple("Security")], path: "Tests/Entitled/Widget"),
 ]
 
 let package = Package(
