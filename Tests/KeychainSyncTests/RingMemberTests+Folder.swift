@@ -132,6 +132,44 @@ extension RingMemberTests {
         #expect(try laptop.items() == desktop.items())
     }
 
+    /// An image of a disk that holds the shared folder, too. Nothing tells the machine, and it writes before anybody else looks: its next
+    /// segment has the number of one that others know, and what it forgot has the number of another write.
+    @Test(arguments: [1, 3], [false, true])
+    func machineRestoredWithItsFolder_thatJoinsAgain_hasWhatTheOthersHave(forgotten: Int, isFolderBack: Bool)
+        async throws
+    {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("base", "1")
+        for machine in [laptop, desktop] { try await machine.exchange() }
+        let (home, now, later) = (folder.path + "/laptop", folder.path + "/shared", folder.path + "/shared.later")
+        try FileManager.default.copyItem(atPath: home, toPath: folder.path + "/restored")
+        try FileManager.default.copyItem(atPath: now, toPath: folder.path + "/shared.image")
+        for number in 0..<forgotten {
+            try laptop.add("forgotten \(number)", "1")
+            for machine in [laptop, desktop] { try await machine.exchange() }
+        }
+        try FileManager.default.moveItem(atPath: now, toPath: later)
+        try FileManager.default.moveItem(atPath: folder.path + "/shared.image", toPath: now)
+        let restored = try Machine(folder.path, "restored")
+        try restored.add("new", "2")
+        try await restored.exchange()
+        if isFolderBack { try addMissingFiles(of: later, to: now) }
+        // As the message says.
+        try await joinAgain(restored, by: desktop)
+        for _ in 0..<3 { for machine in [restored, desktop] { try await machine.exchange() } }
+        let expected = (["base=1", "new=2"] + (0..<forgotten).map { "forgotten \($0)=1" }).sorted()
+        #expect(try desktop.items() == expected)
+        #expect(try restored.items() == expected)
+    }
+
+    /// As a tool does that brings the newer files back.
+    private func addMissingFiles(of source: String, to target: String) throws {
+        for file in try FileManager.default.subpathsOfDirectory(atPath: source)
+        where !FileManager.default.fileExists(atPath: target + "/" + file) {
+            try FileManager.default.copyItem(atPath: source + "/" + file, toPath: target + "/" + file)
+        }
+    }
+
     private func joinAgain(_ machine: Machine, by sponsor: Machine) async throws {
         try machine.member.forget()
         try await sponsor.admit(machine, at: place)

@@ -15,6 +15,12 @@ struct SimulationTests {
         for seed in group * 10..<group * 10 + 10 { _ = try ConfirmedSimulation.run(seed: seed) }
     }
 
+    /// With images of disks, of which nothing tells the machine.
+    @Test(arguments: 0..<UInt64(2))
+    func machinesThatWereRestoredUnknowingly_joinedAgain_haveTheSame(_ group: UInt64) throws {
+        for seed in group * 10..<group * 10 + 10 { _ = try Simulation.runWithImages(seed: seed) }
+    }
+
     @Test func newcomer_admittedByAMemberThatWasRemovedMeanwhile_givesUp() throws { _ = try Simulation.run(seed: 254) }
 
     @Test func writeThatItsRestoredMachineAndTheCarrierBothLost_isMissedByNobody() throws {

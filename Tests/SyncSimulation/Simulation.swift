@@ -20,7 +20,7 @@ package struct Simulation {
     var random: SeededRandom
     /// Its own, so that the seeds of earlier failures keep their meaning.
     private var reloading: SeededRandom
-    private let keys: Randomness
+    let keys: Randomness
     var devices: [SimulatedDevice] = []
     /// One for all, or one folder for each machine.
     var carriers: [SimulatedCarrier] = []
@@ -31,6 +31,8 @@ package struct Simulation {
     private var oldCarriers: [SimulatedCarrier]?
     private let hasFolders: Bool
     private let items: Int
+    /// Of machines that are not told that they were restored; `nil`: all are told.
+    var imaging: SeededRandom?
 
     package init(seed: UInt64) throws {
         self.seed = seed
@@ -63,7 +65,7 @@ package struct Simulation {
 
     // MARK: - Steps
 
-    private mutating func step(_ step: Int) throws {
+    mutating func step(_ step: Int) throws {
         now += UInt64.random(in: 1...5000, using: &random)
         let index = Int.random(in: 0..<devices.count, using: &random)
         if random.chance(0.02) { devices[index].awayUntil = step + Int.random(in: 5...40, using: &random) }
@@ -191,7 +193,9 @@ package struct Simulation {
             switch effect {
             case .write(let name, let bytes), .writeBeside(let name, let bytes):
                 let outcome = carriers[carrier].publish(name, bytes)
-                if case .otherThere = outcome {} else { try archive.add(name, bytes, by: devices[index].disk.replica) }
+                let isThere = if case .otherThere = outcome { false } else { true }
+                // What a machine that does not know of its restoration writes has two meanings.
+                if isThere, imaging == nil { try archive.add(name, bytes, by: devices[index].disk.replica) }
                 if left == .max || random.chance(0.5) {
                     try perform(index, .never) { replica, clock in replica.published(name, outcome, at: clock) }
                 }
@@ -274,6 +278,10 @@ package struct Simulation {
     private mutating func restore(_ index: Int) {
         guard let backup = devices[index].backup else { return }
         devices[index].disk = backup
+        if imaging?.chance(0.5) == true {
+            devices[index].isImage = true
+            return counts.add("images")
+        }
         let clock = devices[index].clock(now)
         _ = devices[index].disk.replica.startAgain(at: clock)
         counts.add("restores")

@@ -147,6 +147,7 @@ extension RingMember {
         if !fetched.isSealed || !fetched.state.invitations.isEmpty {
             _ = try await note(fetched.outcomes, [], carrier, &report)
             fetched.outcomes = []
+            try await prepareForJoining(fetched, carrier, &report)
             try await letIn(fetched.listing, fetched.state.invitations, carrier, &report)
             try await publish(carrier, &report)
             progress(report)
@@ -162,6 +163,17 @@ extension RingMember {
             state.concluded = found
             return state.replica.overdue(at: now)
         }
+    }
+
+    /// A machine that is let in takes what it finds. Where that is not what the others have, a snapshot tells it so, and comes first.
+    private func prepareForJoining(
+        _ fetched: FetchedRing, _ carrier: any Carrier, _ report: inout ExchangeReport
+    ) async throws(KeychainError) {
+        let isAsked = fetched.listing.names.contains {
+            if case .request(let id, _) = $0 { fetched.state.invitations[id] != nil } else { false }
+        }
+        guard isAsked, fetched.state.replica.needsSnapshot else { return }
+        try await tidy(fetched.listing, carrier, true, &report)
     }
 
     /// - Parameter isReplacing: Whether keys that a removed member may know are replaced even if there is nothing to seal now.

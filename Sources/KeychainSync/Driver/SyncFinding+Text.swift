@@ -51,8 +51,9 @@ extension Finding {
                 + "confirmed changes over this etcd before you know who controls it. Other machines may say that this one was copied: this is "
                 + "the reason. Compare the codes of 'keychainctl sync status' on two machines."
         case .differentState(let member):
-            "The machine \(member.hex) has the same changes but other items. Please report this. On both machines, run: "
-                + "keychainctl doctor"
+            "The machine \(member.hex) has the same changes as this one but other items: a machine was restored from an image of its disk, or "
+                + "copied, and others have followed it in different ways. On one of the two, run: keychainctl sync leave; then let it join again: "
+                + "all its items stay, and reach the others. Then remove the former machine from the ring."
         case .startedAgain:
             "This machine continues under a new identity, since it was restored from a backup or copied, or 'keychainctl sync repair' was run. "
                 + "Nothing is lost."

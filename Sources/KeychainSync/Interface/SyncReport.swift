@@ -62,7 +62,7 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
         public static let contested = Kind(.contested)
         /// The carrier shows a confirmed change of this machine that it had refused.
         public static let shownAfterRefusal = Kind(.shownAfterRefusal)
-        /// Another machine has the same changes but other items, which is a defect.
+        /// Another machine has the same changes but other items: they have followed a copied or restored machine in different ways.
         public static let different = Kind(.different)
         /// The clock of a machine is more than a day ahead.
         public static let clockAhead = Kind(.clockAhead)

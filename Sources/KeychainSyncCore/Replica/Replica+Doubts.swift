@@ -55,6 +55,13 @@ extension Replica {
         return contents.allSatisfy { junk[$0.fingerprint] != nil }
     }
 
+    /// Whether the author of a segment has written another one of the same name: a copy of a machine has.
+    func hasCopy(_ writer: WriterID, _ number: UInt64) -> Bool {
+        guard let authentic = doubts[.segment(writer, number)]?.authentic else { return false }
+        let known = logs[writer]?.tip.number == number ? logs[writer]?.tip.hash.fingerprint : nil
+        return Set(authentic.keys).union([known].compactMap(\.self)).count > 1
+    }
+
     /// What there is to say of it, each time that it is listed.
     func doubted(in listing: Listing) -> [Effect] {
         var effects: [Effect] = []

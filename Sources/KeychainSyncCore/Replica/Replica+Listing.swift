@@ -159,14 +159,19 @@ extension Replica {
                 put(.segment(id, number), segment.bytes, beside: segment.isPublished)
             }
         }
-        needsSnapshot = !isComplete(listing, covered) || !isReadable(listing)
+        needsSnapshot = !isComplete(listing, covered, hidden) || !isReadable(listing)
         return effects
     }
 
     /// Whether the carrier has everything that is known here, or will have it after the uploads.
-    private func isComplete(_ listing: Listing, _ covered: [WriterID: UInt64]) -> Bool {
+    /// A segment in whose place another one lies, or of which there are two, is not there for a machine that joins.
+    private func isComplete(
+        _ listing: Listing, _ covered: [WriterID: UInt64], _ hidden: Set<ObjectName>
+    ) -> Bool {
         var there = (own as [WriterID: [UInt64: OwnSegment]]).mapValues { Set($0.keys) }
-        for case .segment(let id, let number) in listing.names { there[id, default: []].insert(number) }
+        for case .segment(let id, let number) in listing.names.subtracting(hidden) where !hasCopy(id, number) {
+            there[id, default: []].insert(number)
+        }
         return logs.allSatisfy { id, state in
             let (first, last) = (covered[id] ?? 0, state.tip.number)
             guard first < last else { return true }
@@ -222,7 +227,8 @@ extension Replica {
         return new == old || new == ring.current || (old != ring.current && new.number > old.number)
     }
 
-    /// What is to be fetched of a listing, as far as it can be told before ``listed(_:at:)`` has seen it.
+    /// What is to be fetched of a listing, as far as it can be told before ``listed(_:at:)`` has seen it. Segments come last: snapshots
+    /// tell which of them others have applied.
     package func news(in listing: Listing) -> [ObjectName] {
         listing.names.filter { name in
             if isJunk(name, in: listing), !isDoubtful(name) { return false }
@@ -237,7 +243,7 @@ extension Replica {
                     && number > observations.heads[member]?.number ?? 0
             case .invitation, .request: false
             }
-        }.sorted()
+        }.sorted { ($0.isSegment ? 1 : 0, $0) < ($1.isSegment ? 1 : 0, $1) }
     }
 
     /// Whether what ``listed(_:at:)`` wants to put back is still to be put back: since then this machine may have become another writer.
@@ -266,4 +272,8 @@ extension Replica {
         guard let known = snapshots[id] else { return part == 0 }
         return !known.isJoined && part > 0 && Int(part) <= known.manifest.parts.count && known.parts[Int(part)] == nil
     }
+}
+
+extension ObjectName {
+    fileprivate var isSegment: Bool { if case .segment = self { true } else { false } }
 }

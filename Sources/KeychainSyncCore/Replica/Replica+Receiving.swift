@@ -33,6 +33,7 @@ extension Replica {
             case .entry, .wrap, .invitation, .request: break
             }
         }
+        preferFollowed(objects)
         return effects + publishBeside(objects) + advance(at: now)
     }
 
@@ -178,11 +179,13 @@ extension Replica {
     /// Applies everything that can be applied now.
     mutating func advance(at now: UInt64) -> [Effect] {
         var (effects, changes) = ([Effect](), [ItemChange]())
-        var moved = true
+        var (moved, checked) = (true, [WriterID: UInt64]())
         while moved {
             moved = joinSnapshots(at: now, &changes, &effects)
             for writer in waiting.writers {
-                while applyNext(writer, at: now, &changes, &effects) { moved = true }
+                while leadsToSnapshots(writer, &checked), applyNext(writer, at: now, &changes, &effects) {
+                    moved = true
+                }
             }
         }
         if !changes.isEmpty { effects.append(.changed(changes)) }
