@@ -222,4 +222,50 @@ struct RemovingTests {
         try await laptop.exchange()
         #expect(try await open(laptop) == 1)
     }
+
+    // MARK: - Leaving
+
+    /// What was deleted would come back to a machine that joins again.
+    @Test func machine_thatLeaves_sendsItsChangesFirst() async throws {
+        let (laptop, desktop) = try await world.pair()
+        try laptop.add("a", "1")
+        try await world.settle(laptop, desktop)
+        try laptop.delete("a")
+        try await laptop.member.leave()
+        try await desktop.exchange()
+        #expect(try desktop.items() == [])
+        #expect(try !laptop.vault.isInRing)
+    }
+
+    @Test func machine_thatCannotSendItsChanges_leavesOnlyWithoutThem() async throws {
+        let (laptop, _) = try await world.pair()
+        try laptop.add("a", "1")
+        try await world.view(laptop).fail(Self.failure)
+        let error = await #expect(throws: KeychainError.self) { try await laptop.member.leave() }
+        #expect(error?.reason == .unavailable && error?.message.contains("lets this call fail") == true)
+        #expect(try await laptop.member.status().pending == 1)
+        try await laptop.member.leave(withoutSending: true)
+        #expect(try !laptop.vault.isInRing)
+    }
+
+    @Test func machine_thatIsPaused_leavesIfNothingWaits() async throws {
+        let (laptop, _) = try await world.pair()
+        try await laptop.member.pause()
+        try laptop.add("a", "1")
+        await #expect(throws: KeychainError.self) { try await laptop.member.leave() }
+        try laptop.delete("a")
+        try await laptop.member.pause(false)
+        try await laptop.exchange()
+        try await laptop.member.pause()
+        try await laptop.member.leave()
+        #expect(try !laptop.vault.isInRing)
+    }
+
+    @Test func machine_thatWasRemoved_leavesWhateverWaits() async throws {
+        let (laptop, desktop) = try await world.pair()
+        try await world.remove(desktop, by: laptop)
+        try desktop.add("a", "1")
+        try await desktop.member.leave()
+        #expect(try !desktop.vault.isInRing)
+    }
 }

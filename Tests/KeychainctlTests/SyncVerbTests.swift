@@ -196,6 +196,18 @@ struct SyncVerbTests {
         #expect(try desktop("sync", "now").errors.contains("removed from its ring"))
     }
 
+    @Test func leaving_whileTheFolderIsGone_isDoneOnlyWithoutSending() throws {
+        try found()
+        try join()
+        _ = try set("alice")
+        #expect(try tool.shell("mv shared away").status == 0)
+        let refused = try tool.run("sync", "leave", "--yes")
+        #expect(refused.status == 13 && refused.errors.contains("--without-sending"), "\(refused.errors)")
+        #expect(try tool.run("sync", "status").status == 0)
+        #expect(try tool.run("sync", "leave", "--without-sending", "--yes").status == 0)
+        #expect(try tool.run("sync", "status").status == 13)
+    }
+
     @Test func syncing_withoutARing_failsAndMakesNothing() throws {
         let verbs = [
             "now", "status", "devices", "compare", "dismiss", "pause", "resume", "watch", "conflicts", "history",

@@ -129,10 +129,14 @@ package final class RingMember: Sendable {
     }
 
     /// Removes the state of the ring from the vault. All items remain.
-    package func forget() throws(KeychainError) {
+    ///
+    /// - Parameter refusal: Thrown, with nothing changed, if a change was not sent that can still be sent; `nil`: those are given up.
+    package func forget(ifUnsent refusal: KeychainError? = nil) throws(KeychainError) {
         guard try vault.isInRing else { throw .notInRing }
+        defer { scrubResidue() }
         try vault.inRing { (transaction) throws(KeychainError) in
             guard transaction.isInRing else { throw .notInRing }
+            if let refusal, try hasUnsent(transaction) { throw refusal }
             try RingKeyItem.remove(transaction)
             try transaction.leave()
         }

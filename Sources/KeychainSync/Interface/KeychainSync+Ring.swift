@@ -155,13 +155,15 @@ extension KeychainSync {
         return SyncReport(try await member.keep(chosen))
     }
 
-    /// Ends sync on this machine. All its items stay, here and on the other machines.
+    /// Sends what was changed here, and ends sync on this machine. All its items stay, here and on the other machines.
     ///
     /// The others count this machine as a member until one of them removes it.
     ///
-    /// - Throws: `unavailable` if the vault is in no ring; the vault's errors.
-    public func leave() async throws(KeychainError) {
-        try await member.blocking { [member] () throws(KeychainError) in try member.forget() }
+    /// - Parameter isGivingUp: Whether changes that are not sent are given up. No other machine will know of them, and what was deleted
+    ///   here comes back if this machine joins again.
+    /// - Throws: `unavailable` if the vault is in no ring, or something could not be sent; `locked`; `cancelled`; the vault's errors.
+    public func leave(withoutSending isGivingUp: Bool = false) async throws(KeychainError) {
+        try await member.leave(withoutSending: isGivingUp)
     }
 
     private static func check(name: String) throws(KeychainError) {

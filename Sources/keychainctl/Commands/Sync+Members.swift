@@ -171,14 +171,17 @@ extension Keychainctl.Sync {
         static let configuration = CommandConfiguration(
             commandName: "leave",
             abstract: "End syncing on this machine. All items remain.",
-            usage: "keychainctl sync leave [--yes]",
+            usage: "keychainctl sync leave [--without-sending] [--yes]",
             discussion: """
-                The other machines still count this one as a member, until one of them removes it.
+                Sends what was changed here first, and ends nothing if that fails. The other \
+                machines still count this one as a member, until one of them removes it.
 
                 EXAMPLES
                   keychainctl sync leave
                 """)
 
+        @Flag(help: "Give up changes that cannot be sent. What was deleted here comes back with 'sync join'.")
+        var withoutSending = false
         @OptionGroup var confirmation: Confirmation
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
@@ -186,7 +189,11 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             try confirmation.ask("This machine will stop syncing. Its items remain.")
-            try unlock.unlocking(vault) { () throws(KeychainError) in try RingMember.ofTool(vault).forget() }
+            try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { [withoutSending] () async throws(KeychainError) in
+                    try await RingMember.ofTool(vault).leave(withoutSending: withoutSending)
+                }
+            }
         }
     }
 
