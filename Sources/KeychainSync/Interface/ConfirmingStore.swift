@@ -51,6 +51,6 @@ final class ConfirmingStore: StoreOverVault {
 
 extension KeychainError {
     fileprivate static func unconfirmed(_ cause: KeychainError, _ fate: String) -> KeychainError {
-        KeychainError(.unavailable, "The change is not confirmed. \(cause.message) \(fate)")
+        KeychainError(.unavailable, "The change is not confirmed. \(fate) \(cause.message)")
     }
 }
