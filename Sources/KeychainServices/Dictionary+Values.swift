@@ -142,10 +142,6 @@
     }
 
     extension KeychainError {
-        static func invalidValue(_ key: String, _ expected: String) -> KeychainError {
-            KeychainError(.invalidParameter, "The value of '\(key)' has to be \(expected).")
-        }
-
         static func unknownKey(_ name: String) -> KeychainError {
             KeychainError(.invalidParameter, "Key '\(name)' is not known.")
         }

@@ -153,3 +153,7 @@ public final class TestClock: Clock {
         waiter?.continuation.resume()
     }
 }
+
+extension Duration {
+    var seconds: Double { self / .seconds(1) }
+}

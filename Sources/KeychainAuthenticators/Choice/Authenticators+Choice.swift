@@ -7,7 +7,7 @@
 // - Programs: pinentry and askpass
 // - Terminal: the terminal
 // - Waiting: waiting for an answer, a cancellation or a signal
-// - .: a closure, and text that is safe to show
+// - .: a closure, text that is safe to show, and the errors of questions without an answer
 
 import Foundation
 public import KeychainEngine

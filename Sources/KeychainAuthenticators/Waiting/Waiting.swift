@@ -113,8 +113,3 @@ struct Waiting {
         return Int32(min(60_000, (left / .milliseconds(1)).rounded(.up)))
     }
 }
-
-extension KeychainError {
-    static let cancelledQuestion = KeychainError(.cancelled, "Cancelled.")
-    static let unanswered = KeychainError(.timedOut, "The user did not answer in time. Try again.")
-}

@@ -8,7 +8,7 @@ extension Item {
     /// user. Everything else never leaves the machine, and is not accepted from another one either.
     public var isShared: Bool {
         guard case .number(let number) = attributes[.synchronizable], number != 0, !isOnToken else { return false }
-        return accessControl.flags == nil && accessControl.needs.isEmpty
+        return accessControl.flags == nil
             && (Accessibility.whenUnlocked.number...Accessibility.always.number)
                 .contains(accessControl.accessibility.number)
     }

@@ -85,3 +85,9 @@ extension Accessibility {
         }
     }
 }
+
+extension KeychainError {
+    static let tokenKeyIsFixed = KeychainError(
+        .invalidParameter,
+        "A key on a token keeps its value, its token and its protection. Nothing was changed. Make a new key instead.")
+}

@@ -148,9 +148,6 @@ extension Engine {
 }
 
 extension KeychainError {
-    static let tokenKeyIsFixed = KeychainError(
-        .invalidParameter,
-        "A key on a token keeps its value, its token and its protection. Nothing was changed. Make a new key instead.")
     package static let tokenKeyIsGone = KeychainError(
         .itemNotFound, "The key was removed, or replaced by another, since it was found. Nothing was done.")
 }

@@ -37,8 +37,3 @@ extension RepeatedValue {
         return try coder.value(type, from: value)
     }
 }
-
-extension KeychainError {
-    /// Other programs may store items that have only attributes.
-    static let noValue = KeychainError(.typeMismatch, "The item exists, but has no value.")
-}

@@ -72,6 +72,9 @@ private protocol OptionalValue {}
 extension Optional: OptionalValue {}
 
 extension KeychainError {
+    /// Other programs may store items that have only attributes.
+    static let noValue = KeychainError(.typeMismatch, "The item exists, but has no value.")
+
     fileprivate static let savesOptional = KeychainError(
         .invalidParameter,
         "An optional value cannot be saved, because nil is not an item. Unwrap it, or remove the item.")

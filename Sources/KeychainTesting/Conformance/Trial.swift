@@ -125,7 +125,3 @@ struct Trial: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }
-
-extension Duration {
-    var seconds: Double { self / .seconds(1) }
-}
