@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of items besides setting a value: adding, attributes, names, and values that depend on the current one.
+// Changes of items besides setting a value: adding, attributes, names, the expiry date, and values that depend on the current one.
 
 import Foundation
 import KeychainAuthenticators
@@ -122,6 +122,22 @@ extension UserKeychain {
             host, protocol: item.protocol, port: item.port, path: item.path, securityDomain: item.securityDomain,
             authenticationType: item.authenticationType)
         return SecretStore(server: server, store: store, accessGroups: .unrestricted)
+    }
+}
+
+extension UserKeychain {
+    /// - Parameter date: `nil`: none.
+    /// - Throws: `itemNotFound` if the item was removed meanwhile.
+    func setExpiry(_ date: Date?, of item: KeychainItem) throws(KeychainError) {
+        let changed = try store.update(
+            Selection(itemClass: nil, id: item.reference, groups: [item.accessGroup]), Authorization(context)
+        ) { (stored) throws(KeychainError) in
+            var new = stored.item
+            new.attributes[.expiry] = date.map { .date($0.timeIntervalSinceReferenceDate) }
+            new.attributes.renew(after: stored.item)
+            return new
+        }
+        guard !changed.items.isEmpty else { throw changed.failure ?? .isGone }
     }
 }
 

@@ -67,22 +67,3 @@ extension Keychainctl {
         }
     }
 }
-
-extension UserKeychain {
-    /// - Parameter date: `nil`: none.
-    /// - Throws: `itemNotFound` if the item was removed meanwhile.
-    func setExpiry(_ date: Date?, of item: KeychainItem) throws(KeychainError) {
-        let changed = try store.update(
-            Selection(itemClass: nil, id: item.reference, groups: [item.accessGroup]), Authorization(context)
-        ) { (stored) throws(KeychainError) in
-            var new = stored.item
-            new.attributes[.expiry] = date.map { .date($0.timeIntervalSinceReferenceDate) }
-            new.attributes.renew(after: stored.item)
-            return new
-        }
-        guard !changed.items.isEmpty else {
-            throw changed.failure
-                ?? KeychainError(.itemNotFound, "The item was removed meanwhile. Nothing was changed.")
-        }
-    }
-}
