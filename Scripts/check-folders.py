@@ -9,8 +9,11 @@ A module with folders states their order in a comment in one of its files:
     // - Upper: what it is for
     // - Lower: what it is for
 
-`.` means the files beside the folders. Declarations are those outside of types that are not private. A use is the bare name.
-Members are ignored, and so are names that several folders declare.
+`.` means the files beside the folders. Declarations are those outside of functions that are not private. A declaration outside of
+types is used by its bare name, a type in a type or an extension by its name, and another member as `.name` or `name(`.
+
+Names are not resolved, so the check ignores names that several folders declare. Of members and of types in types it also ignores the
+names that the using file or an imported module of ours declares, and NAMES_OF_OTHERS.
 
     check-folders.py [ROOT]         checks the project in ROOT; without it, this project
     check-folders.py --self-test    tests this check: it must find wrong uses in a small project
@@ -24,9 +27,21 @@ import tempfile
 ORDER = re.compile(r"^// Folders, from top to bottom:\n((?://.*\n)+)", re.M)
 ENTRY = re.compile(r"^// - ([\w.]+):", re.M)
 DECLARATION = re.compile(
-    r"(?:@\w+(?:\([^)]*\))? +)*"
-    r"(?:(?:public|package|internal|open|final|indirect|nonisolated)(?:\(\w+\))? +)*"
-    r"(?:struct|class|enum|actor|protocol|typealias|func|let|var) +`?(\w+)")
+    r"(?:(?:@\w+(?:\([^)]*\))?|public|package|internal|open|final|indirect|nonisolated|static|class|override|mutating|lazy|weak"
+    r"|unowned|borrowing|consuming|required|convenience|private\(set\)|(private|fileprivate))(?:\([\w ,]+\))? +)*"
+    r"(struct|class|enum|actor|protocol|extension|typealias|func|let|var|case|init|deinit|subscript)\b *`?(\w*)(.*)")
+TYPES = {"struct", "class", "enum", "actor", "protocol"}
+# What the use of a NAME looks like that is declared outside of types, of a type in a type, and of another member.
+OUTSIDE = (r"(?<![.\w])NAME\b(?!:)", r"(?<!\.)\bNAME\b")
+NESTED = r"\bNAME\b"
+MEMBER = r"(?<!\.)\.NAME\b|(?<![.\w])NAME\("
+IMPORT = re.compile(r"\bimport (\w+)$", re.M)
+# What a case carries.
+CARRIED = re.compile(r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)?")
+# Names of Swift, Foundation and the C library that members or types of ours have too.
+NAMES_OF_OTHERS = set("""
+    Set contains filter first get insert inserted isEmpty keys last load merge private rawValue removeAll resume success valid values
+    """.split())
 # Comments and strings are blanked before the search for names; line numbers stay the same.
 SKIPPED = re.compile(r'/\*.*?\*/|//[^\n]*|(#*)""".*?"""\1|(#*)"(?:\\.|[^"\\\n])*"\2', re.S)
 # The original module, whose layout this one keeps, has circular dependencies.
@@ -47,7 +62,8 @@ def main() -> None:
 
 
 def check(root: pathlib.Path) -> list[str]:
-    return [problem for module in modules(root) for problem in Module(root, module).problems()]
+    found = {folder.name: Module(root, folder) for folder in modules(root)}
+    return [problem for module in found.values() for problem in module.problems(found)]
 
 
 def modules(root: pathlib.Path):
@@ -63,12 +79,17 @@ class Module:
         self.texts = {path: path.read_text() for path in sorted(folder.rglob("*.swift"))}
         self.code = {path: without_comments_and_strings(text) for path, text in self.texts.items()}
         self.rooms = {self.room(path) for path in self.texts}
+        # Each name with the folders that declare it, and what its use looks like.
+        self.names = collections.defaultdict(set)
+        for path, code in self.code.items():
+            for use, name in declarations(code):
+                self.names[name].add((self.room(path), use))
 
     def room(self, path: pathlib.Path) -> str:
         parts = path.relative_to(self.folder).parts
         return parts[0] if len(parts) > 1 else "."
 
-    def problems(self) -> list[str]:
+    def problems(self, modules: dict[str, "Module"]) -> list[str]:
         if len(self.rooms) == 1:
             return []
         found = [(path, match) for path, text in self.texts.items() for match in ORDER.finditer(text)]
@@ -80,39 +101,63 @@ class Module:
         if sorted(order) != sorted(self.rooms):
             return [f"{self.name(path)}:{line(self.texts[path], match.start())}: the order names {', '.join(order)}; "
                     f"there are {', '.join(sorted(self.rooms))}"]
-        return self.uses_upwards({room: rank for rank, room in enumerate(order)})
+        imported = {name for code in self.code.values() for name in IMPORT.findall(code)} & modules.keys()
+        ignored = NAMES_OF_OTHERS.union(*(modules[name].names for name in imported))
+        return self.uses_upwards({room: rank for rank, room in enumerate(order)}, ignored)
 
-    def uses_upwards(self, rank: dict[str, int]) -> list[str]:
-        declared = self.declared()
-        problems = []
+    def uses_upwards(self, rank: dict[str, int], ignored: set[str]) -> list[str]:
+        needs = {name: self.needs(name, name in ignored) for name in self.names}
+        problems = set()
         for path, code in self.code.items():
             own = rank[self.room(path)]
-            for match in re.finditer(r"(?<![.\w])\w+\b(?!:)|(?<!\.)\b[A-Z]\w*", code):
-                rooms = declared.get(match[0], ())
-                if len(rooms) == 1 and rank[min(rooms)] < own:
-                    problems.append(f"{self.name(path)}:{line(code, match.start())}: {match[0]} is declared above, "
-                                    f"in {min(rooms)}")
-        return problems
+            for name in needs.keys() & set(re.findall(r"\w+", code)):
+                for room, use in needs[name]:
+                    if rank[room] < own and (use in OUTSIDE or not declares(code, name)):
+                        problems |= {(path, line(code, match.end()), name, room)
+                                     for match in re.finditer(use.replace("NAME", name), code)}
+        return [f"{self.name(path)}:{number}: {name} is declared above, in {room}" for path, number, name, room in sorted(problems)]
 
-    def declared(self) -> dict[str, set[str]]:
-        """The folders that declare each name."""
-        names = collections.defaultdict(set)
-        for path, code in self.code.items():
-            # The formatter indents code within `#if` and within types.
-            conditions = 0
-            for text in code.splitlines():
-                stripped = text.lstrip(" ")
-                if stripped.startswith("#endif"):
-                    conditions -= 1
-                match = DECLARATION.match(stripped)
-                if match and len(text) - len(stripped) == 4 * conditions:
-                    names[match[1]].add(self.room(path))
-                if stripped.startswith("#if"):
-                    conditions += 1
-        return names
+    def needs(self, name: str, is_ignored: bool) -> list[tuple[str, str]]:
+        """The folder that a use of a name needs, with what such a use looks like."""
+        declared = self.names[name]
+        outside, rooms = {room for room, kind in declared if kind in OUTSIDE}, {room for room, _ in declared}
+        needs = [(room, OUTSIDE[name[0].isupper()]) for room in outside if len(outside) == 1]
+        if len(rooms) == 1 and not is_ignored:
+            needs += [(room, kind) for room, kind in declared if kind not in OUTSIDE]
+        return needs
 
     def name(self, path: pathlib.Path) -> str:
         return str(path.relative_to(self.root))
+
+
+def declarations(code: str):
+    """The names outside of functions that are not private, each with what its use looks like."""
+    # For each open brace, whether declarations follow.
+    braces, opens_type = [], False
+    for text in code.splitlines():
+        if all(braces) and (match := DECLARATION.match(text.lstrip())):
+            private, keyword, name, rest = match.groups()
+            opens_type = not private and keyword in TYPES | {"extension"}
+            if name and not private and keyword != "extension":
+                use = OUTSIDE[name[0].isupper()] if not braces else NESTED if keyword in TYPES | {"typealias"} else MEMBER
+                yield from ((use, each) for each in [name, *(further_cases(rest) if keyword == "case" else [])])
+        for brace in re.findall("[{}]", text):
+            if brace == "{":
+                braces.append(opens_type)
+                opens_type = False
+            elif braces:
+                braces.pop()
+
+
+def declares(code: str, name: str) -> bool:
+    """Whether a file declares the name itself, also in a function, or as a parameter."""
+    return re.search(rf"\b(?:struct|class|enum|typealias|func|let|var|case(?: `?\w+`?,)*) +`?{name}\b|<{name}\b|\b_ {name}:",
+                     code) is not None
+
+
+def further_cases(rest: str) -> list[str]:
+    """The names after the first of `case one, two(Int)`."""
+    return re.findall(r", *`?(\w+)", CARRIED.sub("", rest))
 
 
 def without_comments_and_strings(text: str) -> str:
@@ -130,11 +175,31 @@ def self_test() -> None:
     upwards = {**good, "Lower/Stairs.swift": "struct Stairs {\n    let end: Roof?\n}\n"}
     calling = {**good, "Upper/Build.swift": "#if os(Linux)\n    func build() {}\n#endif\n",
                "Lower/Stairs.swift": "struct Stairs {\n    init() { build() }\n}\n"}
+    nested = {**good, "Upper/Roof.swift": order + "extension Cellar {\n    struct Tile {\n        let width: Int\n    }\n}\n",
+              "Lower/Stairs.swift": "struct Stairs {\n    let end: Cellar.Tile\n}\n"}
+    members = {**good, "Upper/Errors.swift": "extension Cellar {\n    static let tooWet = 1\n    func flood() {}\n}\n"
+                                             "enum Damage {\n    case rain(Int), hail\n}\n",
+               "Lower/Stairs.swift": "func climb() {\n    fail(.tooWet)\n    cellar\n        .flood()\n    fail(.hail)\n}\n"
+                                     "extension Cellar {\n    func soak() { flood() }\n}\n"}
+    # Names that are private, that two folders declare, of the same file, of an imported module, and of Swift.
+    other_names = {**good, "Upper/Roof.swift": order + "struct Roof {\n    private let tile = 1\n    var wood = 1, first = 2\n}\n"
+                                               "private extension Cellar {\n    func beam() {}\n}\n"
+                                               "extension Cellar {\n    func fill() {}\n    var lamp: Int { 1 }\n}\n",
+                   "Lower/Wood.swift": "struct Wood {\n    let wood: Int\n}\n",
+                   "Lower/Stairs.swift": "import Tools\n\nfunc climb(_ fill: () -> Void) {\n    fill()\n    use(x.tile, y.wood, z.lamp)\n"
+                                         "    all.first.beam()\n}\n",
+                   "../Tools/Lamp.swift": "public struct Lamp {\n    public let lamp = 1\n}\n"}
     unlisted = {**good, "Middle/Floor.swift": "struct Floor {}\n"}
     unordered = {"Upper/Roof.swift": "struct Roof {}\n", "Lower/Cellar.swift": "struct Cellar {}\n"}
     expect(good, [])
     expect(upwards, ["Sources/House/Lower/Stairs.swift:2: Roof is declared above, in Upper"])
     expect(calling, ["Sources/House/Lower/Stairs.swift:2: build is declared above, in Upper"])
+    expect(nested, ["Sources/House/Lower/Stairs.swift:2: Tile is declared above, in Upper"])
+    expect(members, ["Sources/House/Lower/Stairs.swift:2: tooWet is declared above, in Upper",
+                     "Sources/House/Lower/Stairs.swift:4: flood is declared above, in Upper",
+                     "Sources/House/Lower/Stairs.swift:5: hail is declared above, in Upper",
+                     "Sources/House/Lower/Stairs.swift:8: flood is declared above, in Upper"])
+    expect(other_names, [])
     expect(unlisted, ["Sources/House/Upper/Roof.swift:1: the order names Upper, Lower; there are Lower, Middle, Upper"])
     expect(unordered, ["Sources/House: one file must state the order of folders; it is stated in: none"])
     print("The folder check passes its self-test.")
