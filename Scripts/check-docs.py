@@ -3,6 +3,7 @@
 """Checks the documents, as far as a program can:
 
 - every relative link leads to a file, and to a heading if it names one;
+- no link in Wrappers leads out of it by a path, since it is published as a repository of its own;
 - the tests that the documents name exist;
 - the Swift code in the READMEs, in Docs/Sync.md and in Docs/Tasks.md is part of an example or a test, which is compiled and run,
   unless it needs a package that this project does not depend on;
@@ -45,6 +46,8 @@ CODE_THAT_RUNS = [
     "Wrappers/Tests",
     "Wrappers/Examples",
 ]
+# It is published as a repository of its own.
+OWN_REPOSITORY = pathlib.Path("Wrappers")
 FOLDERS_OF_TESTS = ["Tests", "Wrappers/Tests"]
 READMES = ["README.md", "Wrappers/README.md", "Docs/Sync.md", "Docs/Tasks.md"]
 VERSION_FILE = "Sources/keychainctl/Version.swift"
@@ -115,8 +118,14 @@ def broken_links(documents):
             file = (ROOT / path.parent / name).resolve() if name else ROOT / path
             if not file.exists():
                 yield f"{path}: {target} is a broken link"
+            elif leaves_repository(path, file):
+                yield f"{path}: {target} leads out of {OWN_REPOSITORY}, which is published alone. Use a URL, or text without a link"
             elif anchor and anchor not in anchors(file):
                 yield f"{path}: {target} does not name a heading"
+
+
+def leaves_repository(document, file):
+    return OWN_REPOSITORY in document.parents and not file.is_relative_to(ROOT / OWN_REPOSITORY)
 
 
 def anchors(file):
