@@ -64,9 +64,18 @@ publish() {
     # The user may not have configured a name and an email address for git.
     git -C "$scratch/clone" config user.name check-consumers
     git -C "$scratch/clone" config user.email check-consumers@example.invalid
+    refuses "$core\"" "$version"
+    refuses "$core" "next"
     "$scratch/clone/Scripts/split-wrappers.sh" "$core" "$version"
     git clone --quiet --bare --branch wrappers -- "$scratch/clone" "$scratch/wrappers.git"
     git -C "$scratch/wrappers.git" tag "$version" wrappers
+}
+
+# With these, the manifest would not be valid.
+refuses() { # address, version
+    local status=0
+    "$scratch/clone/Scripts/split-wrappers.sh" "$@" 2>/dev/null || status=$?
+    ((status == 64)) || { echo "split-wrappers.sh $* ended with $status instead of 64." >&2; exit 1; }
 }
 
 # SwiftPM does not allow two targets with the same name in a graph. A program's own target names must not conflict with KeychainKit.

@@ -17,6 +17,12 @@ cd -- "$(dirname -- "$0")/.."
 
 (($# == 2 || $# == 3)) || { echo "usage: $0 ADDRESS VERSION [BRANCH]" >&2; exit 64; }
 readonly address=$1 version=$2 branch=${3:-wrappers}
+# Both become part of a string in the manifest, where a quotation mark or a backslash would end or change it.
+readonly url='^([a-z][a-z+]*://|[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:)[][A-Za-z0-9._~:/?#@!$&()*+,;=%-]+$'
+readonly number='(0|[1-9][0-9]{0,8})' label='[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*'
+[[ $address =~ $url ]] || { echo "'$address' is not the URL of a repository, such as https://example.com/swift-keychain" >&2; exit 64; }
+[[ $version =~ ^$number\.$number\.$number(-$label)?(\+$label)?$ ]] ||
+    { echo "'$version' is not the version of a release, such as 0.1.0" >&2; exit 64; }
 readonly local='.package(name: "swift-keychain", path: "..",'
 # The wrappers import an SPI of swift-keychain (`@_spi(Wrappers)`). It stays the same in all releases of one minor version, and
 # may change with the next one.
