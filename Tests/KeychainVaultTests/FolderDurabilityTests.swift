@@ -7,10 +7,10 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+@Suite(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
 struct FolderDurabilityTests {
     @Test func firstWrite_thatMakesFolders_syncsTheParentOfEachBeforeItIsAcknowledged() throws {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         let test = try TestVault()
         let trace = test.root + "/trace"
         let (vault, key) = (test.root + "/data/share/vault", test.root + "/config/app/device.key")
@@ -34,7 +34,7 @@ struct FolderDurabilityTests {
 
     /// The file of the device key is among them: a key that a crash could take back must not wrap anything.
     @Test func firstWrite_ofWhichAnythingCannotBeSynced_isNotAcknowledged() throws {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         for occurrence in 1...6 {
             let test = try TestVault()
             let child = try test.exercise(
@@ -62,7 +62,7 @@ struct FolderDurabilityTests {
 
     /// The folders that one addition makes durable.
     private static func foldersSynced(_ test: TestVault) throws -> [String] {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         let trace = test.root + "/trace"
         let child = try ChildProcess.run(
             strace,

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite(.serialized, .enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+@Suite(.serialized, .enabled(if: Programs.strace != nil, "strace cannot trace here"))
 struct StarvationTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let call: String
@@ -27,7 +27,7 @@ struct StarvationTests {
 
     @Test(arguments: faults)
     func writer_onFailingMedium_reportsItAndKeepsWhatWasAcknowledged(_ fault: Fault) throws {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         var isReported = false
         let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 11
         for occurrence in stride(from: 1, through: 60, by: step) {

@@ -53,9 +53,9 @@ struct UnusedNameTests {
         #expect(try Self.text(name) == "old")
     }
 
-    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func vault_madeWithoutRenaming_hasOneName() throws {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         let test = try TestVault()
         let child = try test.exercise(["add", "alice", "v"], injecting: "renameat2:error=EINVAL", strace: strace)
         #expect(child.lines == ["done"], "\(child.output)")

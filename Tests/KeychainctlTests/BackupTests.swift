@@ -177,7 +177,7 @@ struct BackupVerbTests {
     }
 
     /// When its last step fails all else is done, and the file that is kept has to be named.
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"), arguments: [3, 4])
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"), arguments: [3, 4])
     func restore_whoseEndFails_saysThatItIsInPlace(_ sync: Int) throws {
         #expect(try tool.run("backup", "copy").status == 0)
         try tool.store(otherSecret)

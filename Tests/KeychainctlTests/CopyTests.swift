@@ -128,7 +128,7 @@ struct CopyTests {
         #expect(!run.everything.contains("correct horse"))
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func value_isNeitherAnArgumentNorInTheEnvironment() throws {
         let run = try tool.shell(
             """

@@ -166,7 +166,7 @@ struct ExportTests {
         #expect(try tool.listed().isEmpty)
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"), arguments: ArchiveExtent.kills)
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"), arguments: ArchiveExtent.kills)
     func import_killedAtAnyWriteCall_isFinishedByAnotherOne(_ kills: ArchiveExtent.Kills) throws {
         let given = ExportedItems.lines(kills.items)
         #expect(try tool.take(given, "--dry-run").status == 0)
@@ -384,7 +384,7 @@ struct ExportTests {
         #expect(run.text.hasPrefix("600\n") && run.text.hasSuffix(",text,correct horse\r\n"), "\(run.text)")
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"), arguments: ["write", "fsync", "linkat"])
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"), arguments: ["write", "fsync", "linkat"])
     func export_thatFails_leavesNoFile(_ call: String) throws {
         try tool.store()
         let run = try tool.shell(
@@ -393,7 +393,7 @@ struct ExportTests {
         #expect(run.text == "0\n", "\(run.everything)")
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func export_killedBeforeTheFileHasItsName_leavesNothing() throws {
         try tool.store()
         _ = try tool.shell(

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@Suite("a step that fails", .enabled(if: Tool.hasStrace, "strace is not installed"))
+@Suite("a step that fails", .enabled(if: Tool.hasStrace, "strace cannot trace here"))
 struct FailedStepTests {
     private let tool: Tool
 
@@ -180,7 +180,7 @@ struct FailedStepTests {
 
 @Suite(
     "an unlocking that fails",
-    .enabled(if: Tool.hasStrace && Tool.hasKeyring, "strace is not installed, or the kernel keeps no keys here"))
+    .enabled(if: Tool.hasStrace && Tool.hasKeyring, "strace cannot trace here, or the kernel keeps no keys here"))
 struct FailedUnlockingTests {
     @Test(arguments: 1...4)
     func unlocking_thatTheKernelRefuses_opensNothing(_ call: Int) throws {

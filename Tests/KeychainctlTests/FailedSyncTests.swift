@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@Suite("a sync that fails", .enabled(if: Tool.hasStrace, "strace is not installed"))
+@Suite("a sync that fails", .enabled(if: Tool.hasStrace, "strace cannot trace here"))
 struct FailedSyncTests {
     private let tool: Tool
 

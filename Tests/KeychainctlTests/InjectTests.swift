@@ -87,7 +87,7 @@ struct InjectTests {
         #expect(run.text == "600\ncorrect horse\n", "\(run.errors)")
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"), arguments: ["", "--replace"])
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"), arguments: ["", "--replace"])
     func file_whoseWriterIsKilledBeforeItHasItsName_leavesNothing(options: String) throws {
         let run = try tool.shell(
             """
@@ -134,7 +134,7 @@ struct InjectTests {
     }
 
     /// Only what takes the place of another file has a name before.
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func file_thatReplacesNothing_isNeverRenamed() throws {
         let run = try tool.shell(
             """
@@ -156,7 +156,7 @@ struct InjectTests {
     }
 
     /// Such as vfat and exFAT, which have no nameless files either.
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func file_onAFileSystemWithoutHardLinks_isWritten() throws {
         let run = try tool.shell(
             """

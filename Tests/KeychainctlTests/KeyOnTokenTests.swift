@@ -80,8 +80,9 @@ struct KeyOnTokenTests {
 
     /// At each third write to the WAL, before the one that commits the item: the TPM has made the key by then.
     @Test(
-        .enabled(if: Tool.hasTPM && Tool.hasStrace && geteuid() == 0, "swtpm or strace is missing, or this is not root")
-    )
+        .enabled(
+            if: Tool.hasTPM && Tool.hasStrace && geteuid() == 0,
+            "swtpm is missing, strace cannot trace here, or this is not root"))
     func generation_killedBetweenTheKeyAndItsItem_leavesAWholeVaultAndAFreeTag() throws {
         try tool.store()
         let run = try tool.shell(

@@ -283,7 +283,7 @@ struct WithoutKeyringTests {
         #expect(try tool.shell("\(way) \"$CTL\" status").text.contains("in each process"))
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func doctor_saysWhatToChange() throws {
         let run = try tool.shell("\(Self.refusing) \"$CTL\" doctor")
         #expect(run.status == 0)

@@ -57,7 +57,7 @@ extension ProtectTests {
         #expect(try tool.status()["rotationPending"] as? Bool == false)
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func rotate_brokenOff_isToldAndGoesOn() throws {
         try vault.store()
         var isPending = false

@@ -37,7 +37,7 @@ struct SecrecyTests {
     }
 
     /// From then on strace cannot read the names of files either, unless it is root's, and shows where they lie in memory.
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func tool_beforeItOpensTheVault_closesItselfToOtherProcessesOfTheUser() throws {
         try tool.store()
         let trace = try tool.shell(

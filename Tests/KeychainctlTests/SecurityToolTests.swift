@@ -44,7 +44,7 @@ struct SecurityToolTests {
         #expect(run.status == 77 || run.text.hasSuffix("target\n") && !run.text.hasPrefix("0"), "\(run.everything)")
     }
 
-    @Test(.enabled(if: Tool.hasStrace && hasOpenSSL, "strace or openssl is not installed"))
+    @Test(.enabled(if: Tool.hasStrace && hasOpenSSL, "strace cannot trace here, or openssl is not installed"))
     func export_killedBeforeTheFileHasItsName_leavesNothing() throws {
         try makeIdentity()
         try tool.prepare("import k.pem")

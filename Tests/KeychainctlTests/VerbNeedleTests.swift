@@ -9,7 +9,7 @@ import Testing
 /// One test after the other, because each looks for files of all of them in memory.
 @Suite(
     "needle", .serialized,
-    .enabled(if: Tool.hasStrace || geteuid() != 0, "strace is not installed"))
+    .enabled(if: Tool.hasStrace || geteuid() != 0, "strace cannot trace here"))
 struct VerbNeedleTests {
     private let tool: Tool
     static let needle = NeedleScript.needle

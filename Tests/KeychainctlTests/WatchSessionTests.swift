@@ -60,7 +60,7 @@ struct WatchSessionTests {
         #expect(run.errors.contains("system bus"))
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func system_withoutLibsystemd_isUnavailable() throws {
         let run = try vault.tool.shell(
             "strace -f -o trace \"$CTL\" status > /dev/null; ! grep -q libsystemd trace && "

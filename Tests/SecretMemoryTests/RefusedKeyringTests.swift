@@ -7,10 +7,10 @@ import KeychainTestSupport
 import SecretMemory
 import Testing
 
-@Suite(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+@Suite(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
 struct RefusedKeyringTests {
     private static func strace(_ injections: String...) throws -> [String] {
-        let program = try #require(Programs.installed("strace"))
+        let program = try #require(Programs.strace)
         return [program, "-f", "-qq", "-o", "/dev/null"] + injections.flatMap { ["-e", "inject=" + $0] }
     }
 

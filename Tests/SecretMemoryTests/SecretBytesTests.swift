@@ -74,7 +74,7 @@ struct SecretMemoryProcessTests {
         let descriptor = Int32(keychain_secret_memory())
         return descriptor >= 0 && close(descriptor) == 0
     }()
-    static let strace = Programs.installed("strace")
+    static let strace = Programs.strace
 
     /// What to take from the process, and how its memory is protected then.
     static let refusals: [([String], String)] = [
@@ -107,7 +107,7 @@ struct SecretMemoryProcessTests {
         #expect(try Exerciser.run("memory-protection") == ["secretMemory", "true true", "true true"])
     }
 
-    @Test(.enabled(if: strace != nil, "strace is not installed"), arguments: refusals)
+    @Test(.enabled(if: strace != nil, "strace cannot trace here"), arguments: refusals)
     func protection_whenRefused_isTheNextBestAndSecretsWork(_ injections: [String], _ protection: String) throws {
         let isLocked = protection == "locked"
         let lines = try Exerciser.run("memory-protection", under: Self.tracing(injections))
@@ -134,7 +134,7 @@ struct SecretMemoryProcessTests {
         Self.check(try Exerciser.run("memory-fork", "\(size)"), protection: "\(SecretBytes.protection)")
     }
 
-    @Test(.enabled(if: strace != nil, "strace is not installed"), arguments: [32, 100_000])
+    @Test(.enabled(if: strace != nil, "strace cannot trace here"), arguments: [32, 100_000])
     func secrets_inAForkedChildWithoutSecretMemory_areReadAndReleasedWithoutHarmToTheParent(_ size: Int) throws {
         let wrapper = try Self.tracing(["memfd_secret:error=ENOSYS"])
         Self.check(try Exerciser.run("memory-fork", "\(size)", under: wrapper), protection: "locked")

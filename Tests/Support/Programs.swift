@@ -17,6 +17,23 @@ package enum Programs {
         return folders.map { $0 + "/" + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
+    /// The path of `strace`; `nil` if it is not installed, or if it may not trace. It then starts nothing and exits with 1, which
+    /// looks like a program that fails at each of its calls.
+    package static let strace: String? = {
+        guard let path = installed("strace") else { return nil }
+        let probe = Process()
+        probe.executableURL = URL(fileURLWithPath: path)
+        probe.arguments = ["-f", "-o", "/dev/null", "true"]
+        do {
+            try probe.run(limitedTo: .testLimit)
+            try probe.waitForEnd()
+        } catch {
+            print("strace cannot be tried: \(error)")
+            return nil
+        }
+        return probe.terminationStatus == 0 ? path : nil
+    }()
+
     /// Copies a program, in another process. If this one had the copy open for writing, so might a process that another thread starts
     /// at that moment, and the kernel starts no program that is open for writing.
     package static func copy(_ program: String, to path: String) throws {

@@ -11,6 +11,7 @@ package final class RunningExerciser {
         package let lines: [String]
         package let status: Int32
         package let hasEndedWell: Bool
+        package let wasKilled: Bool
     }
 
     private let process = Process()
@@ -67,7 +68,8 @@ package final class RunningExerciser {
         return Result(
             lines: String(decoding: rest, as: UTF8.self).split(separator: "\n").map(String.init),
             status: process.terminationStatus,
-            hasEndedWell: process.terminationReason == .exit && process.terminationStatus == 0)
+            hasEndedWell: process.terminationReason == .exit && process.terminationStatus == 0,
+            wasKilled: process.terminationReason == .uncaughtSignal)
     }
 
     package func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }

@@ -25,24 +25,19 @@ struct TransactionKillTests {
     private static let calls = ["pwrite64", "fdatasync", "ftruncate", "unlink", "openat", "flock"]
     private static let (steps, size) = (3, 50)
 
-    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func transactionOfFiftyItems_killedAtAnyWriteCall_isWholeOrNothing() throws {
-        guard let strace = Programs.installed("strace") else { return }
+        let strace = try #require(Programs.strace)
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 5
-        var points = 0
-        for call in Self.calls {
-            var occurrence = 1
-            while try isWholeAfterKill(at: occurrence, of: call, strace) {
-                points += 1
-                occurrence += stride
-            }
+        let points = try KillPoints(calls: Self.calls, every: stride).count { call, occurrence in
+            try isKilledAndWhole(at: occurrence, of: call, strace)
         }
         print("killed at \(points) points")
         #expect(points >= 60 / stride)
     }
 
     /// - Returns: `false` if the program ended before the call occurred that often.
-    private func isWholeAfterKill(at occurrence: Int, of call: String, _ strace: String) throws -> Bool {
+    private func isKilledAndWhole(at occurrence: Int, of call: String, _ strace: String) throws -> Bool {
         let vault = try SharedVault()
         let injection = "\(call):signal=KILL:when=\(occurrence)"
         let result = try vault.run(
@@ -52,7 +47,8 @@ struct TransactionKillTests {
         let found = try state(vault.reopened())
         let possible = [acknowledged, min(acknowledged + 1, Self.steps)].map(Self.state(after:))
         #expect(possible.contains(found), "\(injection): \(acknowledged) acknowledged, \(found.count) items found")
-        return !result.hasEndedWell
+        try #require(result.wasKilled || result.hasEndedWell, "\(injection): it ended with \(result.status)")
+        return result.wasKilled
     }
 
     private func state(_ store: SecretStore) throws -> [String: String] {

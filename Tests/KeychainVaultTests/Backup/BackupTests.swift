@@ -223,9 +223,9 @@ struct BackupTests {
     }
 
     /// `KEYCHAIN_FAULTS=all` tries each occurrence of each call, otherwise some.
-    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func backup_killedOrFailingAtAnyWriteCall_leavesTheOldFileOrTheNew() throws {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
         let test = try Self.vault()
         let file = test.root + "/backup"

@@ -157,9 +157,9 @@ struct RestoreTests {
     // MARK: - Kills
 
     /// `KEYCHAIN_FAULTS=all` tries each occurrence of each call, otherwise some.
-    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func restoration_killedOrFailingAtAnyWriteCall_leavesTheOldVaultOrTheNew() throws {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
         let (template, _) = try vaultWithBackup()
         try template.vault.close()

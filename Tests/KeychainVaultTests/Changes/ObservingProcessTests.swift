@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Programs.installed("strace") != nil, "strace is not installed"),
+        .enabled(if: Programs.strace != nil, "strace cannot trace here"),
         arguments: [
             ("inotify_init1", "EMFILE", "fs.inotify.max_user_instances"),
             ("inotify_add_watch", "ENOSPC", "fs.inotify.max_user_watches"),
@@ -74,7 +74,7 @@ import Testing
         ])
     func observation_thatTheSystemRefuses_isUnavailable(_ call: String, _ code: String, _ word: String) throws {
         let test = try TestVault()
-        guard let strace = Programs.installed("strace") else { return }
+        let strace = try #require(Programs.strace)
         let injection = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):error=\(code)"]
         let child = try test.running("observe", under: [strace] + injection)
         let line = try #require(child.line())

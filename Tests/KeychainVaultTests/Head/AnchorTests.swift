@@ -77,9 +77,9 @@ struct KernelAnchorTests {
     }
 
     /// The kernel takes no further key, so the record of the first write has to be the one that is changed.
-    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func key_thatIsThere_isChangedWhereItIs() throws {
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         let test = try TestVault(Self.settings)
         defer { Self.forget(test) }
         let options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=add_key"]

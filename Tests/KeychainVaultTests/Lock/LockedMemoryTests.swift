@@ -57,10 +57,10 @@ struct LockedMemoryTests {
         return keys
     }
 
-    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func keysAndPassphrase_afterLocking_areGone() throws {
         let test = try TestVault.locked()
-        let memory = try Self.memory(test, try #require(Programs.installed("strace")))
+        let memory = try Self.memory(test, try #require(Programs.strace))
         let keys = try Self.keys(test)
         #expect(keys.count == 17)
         for key in keys { #expect(memory.findings(of: key.bytes) == [], "\(key.name)") }

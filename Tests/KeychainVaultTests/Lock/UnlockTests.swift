@@ -124,10 +124,10 @@ import Testing
         try vault.lock(forgettingFirstUnlock: true)
     }
 
-    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func kernel_thatRefusesKeyrings_unlocksForTheProcess() throws {
         let test = try TestVault.locked()
-        let strace = try #require(Programs.installed("strace"))
+        let strace = try #require(Programs.strace)
         let child = try ChildProcess.run(
             strace,
             [

@@ -85,7 +85,7 @@ final class Tool {
     }
 
     static let hasPython = canRun("python3", "-c", "import sqlite3, pty")
-    static let hasStrace = canRun("strace", "-V")
+    static let hasStrace = Programs.strace != nil
     static let hasReadelf = canRun("readelf", "--version")
     static let hasMounts = canRun("unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/tmp")
 
