@@ -5,7 +5,8 @@
 # Tries all faults, power cuts and interleavings, and writes the results to Docs/Evidence.md. On two idle cores it takes about
 # half an hour, and some more minutes for the suites. With "syncing", it tries those of the section Syncing, and writes only that.
 # FAULTS_STRIDE=n and FAULTS_CUTS=n try every n-th point and n power cuts of each exchange, for a sample of that section.
-# If it is interrupted, the document stays unchanged. It fails if there are violations; the document lists them.
+# If it is interrupted, the document stays unchanged. It fails if there are violations; the document lists them. It also fails if no
+# fault, power cut or interleaving was tried; the document stays unchanged then.
 
 set -euo pipefail
 if (($# > 1)) || [[ ${1:-} != "" && $1 != syncing ]]; then
@@ -59,6 +60,11 @@ write_syncing() {
     verbs=$(awk '/^points /{points += $2; violations += $4} END {print "points", points + 0, "violations", violations + 0}' \
         "$log.exchange")
     cuts=$(grep '^points ' "$log.cuts") || cuts="not finished"
+    # A run that has tried nothing has no result.
+    if [[ $verbs == "points 0 "* || $cuts == "points 0 "* ]]; then
+        echo "No fault or no power cut was tried; Docs/Evidence.md keeps the earlier results of syncing." >&2
+        return 1
+    fi
     {
         printf '## Syncing\n\nWritten by `make faults` at %s: faults: %s; power cuts: %s. ' "$revision" "$verbs" "$cuts"
         if [[ -n ${FAULTS_STRIDE:-} ]]; then printf 'Every %s-th point only. ' "$FAULTS_STRIDE"; fi

@@ -39,6 +39,12 @@ struct Tally {
     }
 
     var points: Int { cells.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.points } } }
+
+    /// A run that tries nothing finds nothing. That is no result.
+    func requirePoints(_ what: String) throws {
+        guard points == 0 else { return }
+        throw HarnessError("no \(what) was tried: there is no such call, or the shim intercepts nothing")
+    }
 }
 
 /// Runs points one after another.
@@ -87,6 +93,7 @@ struct Campaign {
         guard run.isOver, run.acknowledged == operation.steps.count else {
             throw HarnessError("'\(operation.name)' fails without any fault: \(run.failure ?? "it ended early")")
         }
+        guard !run.calls.isEmpty else { throw HarnessError("the shim intercepts nothing of '\(operation.name)'") }
         try check(operation, operation.steps.count...operation.steps.count, place)
         try scratch.remove(place)
         return try run.calls.map { line in

@@ -62,6 +62,9 @@ struct Command {
         var evidence = Evidence(
             suites: try SuiteLog(arguments.count > 4 ? arguments[4] : nil), command: arguments[3], stride: stride)
         try FullRun(stride: stride).run(into: &evidence)
+        try evidence.faults.requirePoints("fault")
+        try evidence.cuts.requirePoints("power cut")
+        try evidence.schedules.requirePoints("interleaving")
         let date = String(Date().ISO8601Format().prefix(10))
         try evidence.text(date, ProcessInfo.processInfo.environment["FAULTS_REVISION"] ?? "unknown")
             .write(toFile: arguments[1], atomically: true, encoding: .utf8)
@@ -186,6 +189,7 @@ struct Command {
     private func end(_ tally: Tally) throws {
         print("points \(tally.points) violations \(tally.violations.count)")
         guard tally.violations.isEmpty else { throw HarnessError("\(tally.violations.count) violations") }
+        try tally.requirePoints("point")
     }
 
     // MARK: - Roles

@@ -113,6 +113,7 @@ struct ExchangeCuts {
         let (lines, end) = (child.lines(within: 60), child.end(within: 60))
         guard end == .exited(0) else { throw HarnessError("'\(scenario.name)' fails: \(lines ?? [])") }
         let events = try RecordedEvent.read(recordFile)
+        try events.requireChanges(scenario.name)
         if let problem = try problem(scenario.states.suffix(1)) {
             throw HarnessError("'\(scenario.name)' without a power cut: \(problem)")
         }

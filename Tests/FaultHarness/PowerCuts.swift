@@ -81,8 +81,9 @@ struct PowerCuts {
         guard run.isOver, run.acknowledged == operation.steps.count else {
             throw HarnessError("'\(operation.name)' fails while it is recorded: \(run.failure ?? "it ended early")")
         }
-        return Recorded(
-            operation: operation, root: place.root, before: before, events: try RecordedEvent.read(file))
+        let events = try RecordedEvent.read(file)
+        try events.requireChanges(operation.name)
+        return Recorded(operation: operation, root: place.root, before: before, events: events)
     }
 
     func cut(_ recorded: Recorded, _ seed: UInt64, into tally: inout Tally) throws {
@@ -105,6 +106,12 @@ struct PowerCuts {
 }
 
 extension [RecordedEvent] {
+    /// Everything that is recorded changes files. Without changes, the shim has intercepted nothing.
+    func requireChanges(_ name: String) throws {
+        let hasChanges = contains { if case .acknowledge = $0 { false } else { true } }
+        guard hasChanges else { throw HarnessError("the shim has recorded no change of '\(name)'") }
+    }
+
     /// What reached the disk, and how many changes were acknowledged, when so many of the events had happened.
     func replay(_ moment: Int, on before: Disk) -> (disk: Disk, acknowledged: Int) {
         var (disk, acknowledged) = (before, 0)
