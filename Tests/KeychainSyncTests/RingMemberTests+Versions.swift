@@ -95,17 +95,6 @@ extension RingMemberTests {
         #expect(throws: Refusal.noKey) { try replica.item(of: record) }
     }
 
-    @Test func keptVersions_haveALimitAndAnEnd() throws {
-        var kept = KeptVersions()
-        let sample = Sample()
-        let records = try (1...3).map { try sample.record("a", counter: $0) }
-        kept.keep([records[0]], at: 1_000)
-        kept.keep([records[1]], at: 2_000)
-        #expect(kept.all.count == 2)
-        kept.keep([records[2]], at: 1_000 + 30 * 86_400_000)
-        #expect(Set(kept.all.map(\.record.header.dot)) == Set(records[1...].map(\.header.dot)))
-    }
-
     // MARK: - Recovery
 
     private func recoveryKey(_ text: SecretBytes) throws -> SecretBytes {

@@ -12,12 +12,22 @@ struct KeptVersions: Equatable, Sendable {
         let until: UInt64
     }
 
-    private static let lifetime: UInt64 = 30 * 86_400_000
-    /// Beyond, those that would go first go at once.
-    private static let most = (count: 10_000, bytes: 64 << 20)
+    /// How many there are at most, and of how many sealed bytes. Beyond, those that would go first go at once.
+    struct Limits: Equatable, Sendable {
+        let count: Int
+        let bytes: Int
 
+        static let standard = Limits(count: 10_000, bytes: 64 << 20)
+    }
+
+    private static let lifetime: UInt64 = 30 * 86_400_000
+
+    private let limits: Limits
     private var versions: [Dot: Version] = [:]
     private var size = 0
+    private var isTooLarge: Bool { versions.count > limits.count || size > limits.bytes }
+
+    init(limits: Limits = .standard) { self.limits = limits }
 
     var all: [Version] { versions.values.sorted { $0.record.header.dot < $1.record.header.dot } }
 
@@ -39,11 +49,11 @@ struct KeptVersions: Equatable, Sendable {
             insert(Version(record: record, until: now &+ Self.lifetime))
         }
         for version in versions.values where version.until <= now { remove(version.record.header.dot) }
-        guard versions.count > Self.most.count || size > Self.most.bytes else { return }
+        guard isTooLarge else { return }
         for version in versions.values.sorted(by: {
             ($0.until, $0.record.header.dot) < ($1.until, $1.record.header.dot)
         }) {
-            guard versions.count > Self.most.count || size > Self.most.bytes else { return }
+            guard isTooLarge else { return }
             remove(version.record.header.dot)
         }
     }
