@@ -6,7 +6,9 @@ usage: check-sync.py [--sample] [--items N] [--carrier folder|git|syncthing|etcd
 
 Each machine is a home with a vault and `sync watch`, and exchanges over a folder or an etcd of three nodes. Processes write N items
 on each (10,000; with --sample 300) while watches, carriers and writers are killed or stopped. Items are changed on two machines, deleted, or both, before these have heard
-of each other. After the last fault all machines must become equal, have every acknowledged item, and list the same conflicts.
+of each other. After the last fault all machines must become equal, have every acknowledged item, and list the same conflicts. The
+target is 5 s after the last fault: the table says of each carrier whether it was met. More than 60 s is a failure, except for a
+sample, which the tests run beside others.
 
 The tool and the exerciser are those of the debug build; KEYCHAINCTL and EXERCISER name others. `make carriers` names a release build
 of the tool. For etcd the tool must be built with the trait Etcd. Reading the vaults needs Python with the package 'cryptography',
@@ -38,7 +40,8 @@ NAMES = ("laptop", "desktop", "server")
 WRITERS = 2
 FEW = 3
 PREPARED = ("changed-twice", "changed-and-deleted", "deleted")
-TARGET = 5
+# Seconds from the last fault until all are equal: the target, and what fails.
+TARGET, MOST = 5, 60
 
 
 class Writer:
@@ -302,8 +305,19 @@ def check(chosen, tool):
 
 # What it tells
 
+def is_in_time(result):
+    return result["equal"] <= TARGET
+
+
+def is_bad(result, options):
+    is_late = not options.sample and result["equal"] > MOST
+    if is_late:
+        print(f"The machines became equal only {result['equal']:.1f} s after the last fault; the limit is {MOST} s.", file=sys.stderr)
+    return is_late or result["lost"] + result["wrong"] + result["different"] > 0
+
+
 def told(title, result):
-    within = "" if result["equal"] <= TARGET else f" (target: {TARGET} s)"
+    within = f" (target {TARGET} s: {'met' if is_in_time(result) else 'missed'})"
     after = f", {result['arrived']:.1f} s after the carrier had the last change"
     note = f". {result['note']}" if result["note"] else ""
     return (f"{title}: {result['items']} items on each machine, equal {result['equal']:.1f} s after the last fault{within}{after}. "
@@ -319,12 +333,14 @@ def record(document, results, options):
              f"and `sync watch`, save {options.items} items each at the same time, over each of these carriers. Meanwhile "
              "watches, carriers and writers are killed or stopped, an etcd is restored from a snapshot and compacted once a second, "
              "and items are changed on two machines, deleted, or both. "
-             "Afterwards an independent reader compares all vaults with what was acknowledged.", "",
-             "| carrier | items on each machine | faults | equal after the last fault | of it after the carrier had the last change | lost "
-             "| wrong | different | conflicts, listed on all |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+             "Afterwards an independent reader compares all vaults with what was acknowledged. "
+             f"Target: all are equal {TARGET} s after the last fault. More than {MOST} s fails.", "",
+             f"| carrier | items on each machine | faults | equal after the last fault | target of {TARGET} s "
+             "| of it after the carrier had the last change | lost | wrong | different | conflicts, listed on all |",
+             "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|"]
     for title, result in results.items():
         lines.append(f"| {title} | {result['items']} | {len(result['faults'])} | {result['equal']:.1f} s "
-                     f"| {result['arrived']:.1f} s | {result['lost']} | {result['wrong']} | {result['different']} "
+                     f"| {'met' if is_in_time(result) else 'missed'} | {result['arrived']:.1f} s | {result['lost']} | {result['wrong']} | {result['different']} "
                      f"| {result['conflicts']} |")
     faults = sorted({fault for result in results.values() for fault in result["faults"]})
     lines += ["", "The faults: " + "; ".join(faults) + "."]
@@ -362,7 +378,7 @@ def main():
         try:
             results[carrier.title] = result = Run(root, carrier, options.items, tools, options.deadline).run()
             print(told(carrier.title, result), flush=True)
-            bad = result["lost"] + result["wrong"] + result["different"] > 0
+            bad = is_bad(result, options)
         except (Failed, OSError, subprocess.SubprocessError) as failure:
             print(f"{carrier.title}: {failure}", file=sys.stderr, flush=True)
             bad = True
