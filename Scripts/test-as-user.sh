@@ -37,11 +37,12 @@ main() {
 
     echo "=== As user $user"
     install_into "$scratch/open" "$built" 755 "$user"
-    local status=0
-    setpriv --reuid="$user" --regid="$user" --clear-groups "$scratch/open/built/keychainctl" --help > "$scratch/help" || status=$?
-    # The program, or a library of the toolchain, cannot be opened.
+    local status=0 reason
+    reason=$(setpriv --reuid="$user" --regid="$user" --clear-groups "$scratch/open/built/keychainctl" --help 2>&1 >"$scratch/help") ||
+        status=$?
+    # The program, or a library of the toolchain, cannot be opened. `.ci/run` repeats this line at its end.
     if ((status == 126 || status == 127)); then
-        echo "Skipped: user $user cannot run the built programs; the reason is above. The toolchain may be in root's home folder." >&2
+        echo "Skipped: user $user cannot run the built programs: ${reason//$'\n'/ }. The toolchain may be in root's home folder." >&2
         exit 0
     fi
     run_in "$scratch/open" setpriv --reuid="$user" --regid="$user" --clear-groups "${arguments[@]}"
