@@ -124,10 +124,13 @@ distributions: ## Try what was built here in other distributions, as root; insta
 	@DISTRIBUTIONS_RECORD=Docs/Evidence.md DISTRIBUTIONS_SKIP='$(FAULT_SUITES)|SwarmTests|NeedleTests' Scripts/check-distributions.sh
 
 # What takes hours. Each part runs even if an earlier one has failed.
-NIGHTLY := fuzz faults archives mutants sanitize consumers
+NIGHTLY := fuzz faults archives mutants simulate carriers sanitize consumers
+NIGHTLY_SEEDS := 100000
 
-nightly: ## Run all that takes long: fuzz, faults, archives, mutants, sanitize, consumers. Takes hours; changes Docs/Evidence.md
-	@failed=(); for part in $(NIGHTLY); do $(MAKE) --no-print-directory "$$part" || failed+=("$$part"); done; \
+nightly: ## Run all that takes long: fuzz, faults, archives, mutants, simulate, carriers, sanitize, consumers; changes Docs/Evidence.md
+	@failed=(); for part in $(NIGHTLY); do \
+			$(MAKE) --no-print-directory "$$part" SEEDS=$(NIGHTLY_SEEDS) || failed+=("$$part"); \
+		done; \
 		(($${#failed[@]} == 0)) || { echo "Failed: $${failed[*]}" >&2; exit 1; }
 
 release: ## Build the tool as it is installed: optimized, with Swift's libraries inside
