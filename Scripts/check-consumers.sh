@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs packages that depend on this project as users' packages do: by URL and version, with their own target named
-# `Valet`, and on the wrappers in a separate repository, with each trait alone and with all traits.
+# `Valet`, with each trait alone and with all traits; on the wrappers in a separate repository, with no trait, each trait of their own,
+# and all of their traits; and on a clone by path.
+#
+# `.ci/run` builds only the sample, in a debug build. `make consumers` builds all of them, in debug and release builds.
 #
 #   Scripts/check-consumers.sh [--all|--sample]     default: debug builds
 #
@@ -53,7 +56,20 @@ check() {
     check_wrappers "no trait" '' "$not_built"
     check_wrappers "the trait IssueReporting" '"IssueReporting"' "$not_built"
     check_wrappers "the trait LGTVControl" '"LGTVControl"' 'carol'
-    check_wrappers "all traits" '"LGTVControl", "IssueReporting"' 'carol'
+    local all
+    all=$(traits_of Wrappers/Package.swift)
+    check_wrappers "all traits" "$all" 'carol'
+    check_path
+}
+
+# The traits that a manifest declares, as elements of an array.
+traits_of() { # manifest
+    local -a names
+    # Those of a dependency have no description.
+    mapfile -t names < <(tr -d '\n' <"$project/$1" | grep -oP '\.trait\(\s*name: \K"\w+"(?=,\s*description:)')
+    ((${#names[@]} > 0)) || { echo "$1 declares no traits." >&2; exit 1; }
+    local IFS=,
+    echo "${names[*]}"
 }
 
 # Makes both repositories as they would be published with this version.
@@ -69,6 +85,8 @@ publish() {
     "$scratch/clone/Scripts/split-wrappers.sh" "$core" "$version"
     git clone --quiet --bare --branch wrappers -- "$scratch/clone" "$scratch/wrappers.git"
     git -C "$scratch/wrappers.git" tag "$version" wrappers
+    # SwiftPM uses the folder's name as the package's name.
+    git clone --quiet --no-local -- "$project" "$scratch/swift-keychain"
 }
 
 # With these, the manifest would not be valid.
@@ -116,7 +134,9 @@ check_traits() {
     check_trait '"Etcd"' "KeychainSyncEtcd" "$etcd" "etcd 1"
     check_trait '"NIOSSL"' "KeychainNIOSSL NIOSSL" "$nio" "nio false"
     check_trait '"TPM"' "KeychainTPM" "$tpm" "tpm false"
-    check_trait '"Certificates", "Configuration", "Etcd", "NIOSSL", "TPM"' \
+    local all
+    all=$(traits_of Package.swift)
+    check_trait "${all//,/, }" \
         "KeychainTrust KeychainConfiguration KeychainKit KeychainSyncEtcd KeychainNIOSSL NIOSSL KeychainTPM" \
         "$certificates"$'\n'"$provider"$'\n'"$etcd"$'\n'"$nio"$'\n'"$tpm" \
         $'certificates SecPolicy\nKeychainConfigProvider\netcd 1\nnio false\ntpm false'
@@ -168,6 +188,28 @@ END
     expect "$3"
 }
 
+# By path, as programs depend on a checkout beside them.
+check_path() {
+    begin "by path, on KeychainKit and the wrapper JSKeychain"
+    write_package ".package(path: \"$scratch/swift-keychain\"), .package(path: \"$scratch/swift-keychain/Wrappers\")" \
+        '.product(name: "KeychainKit", package: "swift-keychain"), .product(name: "JSKeychain", package: "Wrappers")'
+    write_program <<'END'
+import JSKeychain
+import KeychainKit
+
+func check() async throws {
+    let store = SecretStore(service: "com.example.path")
+    try await store.save("s3cret", for: "dave")
+    let keychain = JSKeychain()
+    try await keychain.save("carol", service: "com.example.path", account: "carol")
+    let text: String = try await keychain.read(service: "com.example.path", account: "carol")
+    print(try await store.read(String.self, for: "dave") ?? "nothing", text)
+}
+try await check()
+END
+    expect "s3cret carol"
+}
+
 begin() {
     name=$1
     printf '== %s (%s)\n' "$1" "$configuration"
@@ -216,8 +258,9 @@ expect() { # expected output of the program
 record() {
     {
         printf '## Consumers\n\n'
-        printf 'Packages that depend on this one by URL and version, and a program in each. Written by `make consumers` on %s.\n' \
+        printf 'Packages that depend on this one by URL and version, or by path, and a program in each. Written by `make consumers` on %s. ' \
             "$(date -u +%F)"
+        printf 'CI builds only the first of them, in a debug build.\n'
         printf '\n| package | build | result |\n|---|---|---|\n'
         cat "$scratch/results"
     } >"$scratch/section"
