@@ -8,6 +8,9 @@
 #   FUZZ_TOTAL      seconds for all targets together, instead of FUZZ_SECONDS. Nothing is optimized then: that
 #                   would take longer than such a run
 #   FUZZ_RECORD     a document whose section "Fuzzing" is replaced with the table of results; rows of targets that did not run stay
+#
+# Each run begins with the whole corpus of its target, whatever the time is, and tries other inputs in what remains. It names the targets of
+# which only the corpus was replayed.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -50,6 +53,7 @@ main() {
     for ((; running > 0; running--)); do wait -n || failed=1; done
     heading
     rows "${targets[@]}"
+    only_replayed
     if [[ -n ${FUZZ_RECORD-} ]]; then record "$seconds" "$#" "${targets[@]}"; fi
     return "$failed"
 }
@@ -66,7 +70,36 @@ fuzz() { # program, target, seconds
         -print_final_stats=1 -verbosity=1 -artifact_prefix=".build/fuzz-findings/$2-" \
         "$scratch/$2" "Fuzz/Corpus/$2" >"$scratch/$2.log" 2>&1 ||
         { printf '\n=== %s, %s s\n%s\n' "$2" "$3" "$(tail -n 60 "$scratch/$2.log")"; return 1; }
-    echo "$2: no findings in $3 s"
+    local inputs
+    inputs=$(stat_of "$2" number_of_executed_units)
+    ((${inputs:-0} > 0)) || { echo "$2: no input was run"; return 1; }
+    inputs=$((inputs - $(replayed "$2")))
+    ((inputs > 0)) || echo "$2" >>"$scratch/only-replayed"
+    echo "$2: no findings in $3 s, $inputs inputs beyond the corpus"
+}
+
+# The inputs of the corpus that were run, and an empty one.
+replayed() { # target
+    local count
+    count=$(sed -nE 's/^#([0-9]+)[[:space:]]+INITED .*/\1/p' "$scratch/$1.log" | tail -n 1)
+    echo "${count:-0}"
+}
+
+# Names the targets of which no other input was tried.
+only_replayed() {
+    [[ -s $scratch/only-replayed ]] || return 0
+    printf '\nIn this time only the corpus was replayed, and nothing else tried, of: %s.\n' "$(list <"$scratch/only-replayed")"
+}
+
+list() { sort | sed 's/.*/`&`/' | paste -sd, | sed 's/,/, /g'; }
+
+# The targets without a row. Each target has a folder in the corpus.
+without_row() { # file with the table
+    local folder target
+    for folder in Fuzz/Corpus/*/; do
+        target=$(basename "$folder")
+        grep -qF "| \`$target\` |" "$1" || echo "$target"
+    done
 }
 
 heading() { printf '\n| target | inputs run | edges covered | corpus | findings |\n|---|---|---|---|---|\n'; }
@@ -88,7 +121,7 @@ stat_of() { # target, name
 
 # Replaces the section of the document.
 record() { # seconds, how many targets were named, targets
-    local file=$FUZZ_RECORD command='make fuzz' kept
+    local file=$FUZZ_RECORD command='make fuzz' kept missing
     [[ -f $file ]] || printf '# Evidence\n' >"$file"
     if (($2 > 0)); then command="Scripts/fuzz.sh ${*:3}"; fi
     # What another run has found of other targets.
@@ -101,7 +134,10 @@ record() { # seconds, how many targets were named, targets
         heading
         if [[ -n $kept ]]; then printf '%s\n' "$kept"; fi
         rows "${@:3}"
+        only_replayed
     } >"$scratch/section"
+    missing=$(without_row "$scratch/section" | list)
+    if [[ -n $missing ]]; then printf '\nNo run is recorded of: %s.\n' "$missing" >>"$scratch/section"; fi
     Scripts/evidence.py "$file" "Fuzzing" "$scratch/section"
 }
 
