@@ -15,10 +15,10 @@ struct SimulationTests {
         for seed in group * 10..<group * 10 + 10 { _ = try ConfirmedSimulation.run(seed: seed) }
     }
 
-    /// With images of disks, of which nothing tells the machine.
-    @Test(arguments: 0..<UInt64(2))
-    func machinesThatWereRestoredUnknowingly_joinedAgain_haveTheSame(_ group: UInt64) throws {
-        for seed in group * 10..<group * 10 + 10 { _ = try Simulation.runWithImages(seed: seed) }
+    /// From an image of its disk, of which nothing tells it.
+    @Test(arguments: 0..<UInt64(4))
+    func machineThatWasRestoredUnknowingly_joinedAgain_hasTheSame(_ group: UInt64) throws {
+        for seed in group * 10..<group * 10 + 10 { _ = try Simulation.runWithImage(seed: seed) }
     }
 
     @Test func newcomer_admittedByAMemberThatWasRemovedMeanwhile_givesUp() throws { _ = try Simulation.run(seed: 254) }

@@ -16,8 +16,6 @@ struct SimulatedDevice {
     var carrier: Int
     let skew: Int64
     var isRemoved = false
-    /// Whether it was restored from an image of its disk, and nothing has told it.
-    var isImage = false
     /// An old copy of the disk.
     var backup: Disk?
     var awayUntil = 0

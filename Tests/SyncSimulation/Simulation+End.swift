@@ -21,7 +21,7 @@ extension Simulation {
         }
     }
 
-    private mutating func meet() {
+    mutating func meet() {
         for index in carriers.indices { carriers[index].forgetRemovals() }
         for to in carriers.indices {
             for from in carriers.indices where from != to {

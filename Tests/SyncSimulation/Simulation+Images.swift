@@ -1,61 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that are restored without knowing it, and do in the end what the notices say.
+// Machines that are restored without knowing it, and join again as the notices say.
 
 import Foundation
 import KeychainSyncCore
 
 extension Simulation {
-    /// A run in which some machines are restored from images of their disks. They use numbers again, so others follow them in different
-    /// ways. In the end they join again, and so does whoever has other items than the first machine. Then all must have the same.
+    /// A run at whose end a machine is restored from an image of its disk, and nothing tells it so. It uses the numbers of writes again that
+    /// others have seen, and then joins again. All must have the same.
     ///
     /// - Returns: What happened, for statistics.
-    package static func runWithImages(seed: UInt64) throws -> Counts {
+    package static func runWithImage(seed: UInt64) throws -> Counts {
         var simulation = try Simulation(seed: seed)
-        simulation.imaging = SeededRandom(seed: seed &* 3)
+        simulation.hasImages = true
         do {
-            for step in 0..<simulation.random.pick([30, 80]) { try simulation.step(step) }
+            for step in 0..<simulation.random.pick([10, 30]) { try simulation.step(step) }
             try simulation.settle()
-            try simulation.follow()
+            guard let index = simulation.active.randomElement(using: &simulation.random) else { return Counts() }
+            try simulation.restoreUnknowingly(index)
+            // Others have looked in the meantime, or not.
+            if simulation.random.chance(0.5) { try simulation.settle() }
+            guard try simulation.joinAgain(index) else { return simulation.counts }
             try simulation.compareValues()
         } catch {
-            throw Violation(description: "seed \(seed) with images: \(error)")
+            throw Violation(description: "seed \(seed) with an image: \(error)")
         }
         return simulation.counts
     }
 
-    private mutating func follow() throws {
-        for index in devices.indices where devices[index].isImage { try joinAgain(index) }
-        for _ in devices.indices {
-            guard let other = try firstThatDiffers() else { return }
-            try joinAgain(other)
-        }
+    private var active: [Int] {
+        devices.indices.filter { devices[$0].disk.replica.ring.mayWrite(devices[$0].disk.replica.member) }
     }
 
-    private var active: [Int] {
-        devices.indices.filter { devices[$0].disk.replica.ring.isActive(devices[$0].disk.replica.member) }
+    /// The machine writes, and all others see it. Its disk is put back, often with what is shared, and it writes again before others look.
+    private mutating func restoreUnknowingly(_ index: Int) throws {
+        let image = (disk: devices[index].disk, carriers: carriers)
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            try write(index)
+            try upload(index, .never)
+        }
+        meet()
+        for other in devices.indices where other != index { try look(other, .never, hides: 0) }
+        devices[index].disk = image.disk
+        if random.chance(0.8) { carriers = image.carriers }
+        counts.add("images")
+        try write(index)
+        try upload(index, .never)
     }
 
     /// Leaves, is let in as another machine, and brings the items that it shows.
-    private mutating func joinAgain(_ index: Int) throws {
+    ///
+    /// - Returns: `false` if nobody could let it in.
+    private mutating func joinAgain(_ index: Int) throws -> Bool {
         let old = devices[index].disk.replica
-        guard old.ring.mayWrite(old.member), let sponsor = active.first(where: { $0 != index }) else { return }
-        let shown = try values(old)
-        let count = devices.count
+        guard old.ring.mayWrite(old.member), let sponsor = active.first(where: { $0 != index }) else { return false }
+        let (shown, count) = (try values(old), devices.count)
+        // As the driver does: what the newcomer could take for something else, a snapshot tells it.
+        meet()
+        for _ in 0..<3 { try look(sponsor, .never, hides: 0) }
+        if devices[sponsor].disk.replica.needsSnapshot { try snapshot(sponsor, .never) }
         try join(by: sponsor)
-        guard devices.count > count else { return }
+        guard devices.count > count else { return false }
         devices.swapAt(index, count)
-        // The former machine is gone.
         devices.removeLast()
         for (item, content) in shown.sorted(by: { $0.key < $1.key }) {
             let write = LocalWrite(item: item, .value(content, accessibility: 6))
             _ = try devices[index].disk.replica.commit([write], at: devices[index].clock(now))
         }
-        let member = old.member
-        try perform(sponsor, .never) { replica, clock in
-            replica.ring.isActive(member) ? try replica.remove([member], at: clock) : []
-        }
         counts.add("joined again")
         try settle()
+        return true
     }
 
     private func values(_ replica: Replica) throws -> [SyncID: [UInt8]] {
@@ -64,16 +77,11 @@ extension Simulation {
         return values
     }
 
-    private func firstThatDiffers() throws -> Int? {
-        guard let first = active.first else { return nil }
-        let expected = try values(devices[first].disk.replica)
-        return try active.dropFirst().first { try values(devices[$0].disk.replica) != expected }
-    }
-
     private func compareValues() throws {
-        if let other = try firstThatDiffers() { throw Violation(description: "machine \(other) has other items") }
-        for index in active where !devices[index].disk.replica.outbox.isEmpty {
-            throw Violation(description: "machine \(index) has not uploaded everything")
+        guard let first = active.first else { return }
+        let expected = try values(devices[first].disk.replica)
+        for index in active where try values(devices[index].disk.replica) != expected {
+            throw Violation(description: "machines \(first) and \(index) have other items")
         }
     }
 }

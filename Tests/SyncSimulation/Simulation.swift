@@ -31,8 +31,8 @@ package struct Simulation {
     private var oldCarriers: [SimulatedCarrier]?
     private let hasFolders: Bool
     private let items: Int
-    /// Of machines that are not told that they were restored; `nil`: all are told.
-    var imaging: SeededRandom?
+    /// Whether a machine may be restored without being told.
+    var hasImages = false
 
     package init(seed: UInt64) throws {
         self.seed = seed
@@ -101,7 +101,7 @@ package struct Simulation {
         }
     }
 
-    private mutating func write(_ index: Int) throws {
+    mutating func write(_ index: Int) throws {
         let replica = devices[index].disk.replica
         guard replica.ring.mayWrite(replica.member) else { return }
         var local: [LocalWrite] = []
@@ -149,7 +149,9 @@ package struct Simulation {
         let objects = carriers[devices[index].carrier].objects
         var names = objects.keys.sorted()
         if hides > 0, random.chance(0.3) { names = names.filter { _ in !random.chance(hides) } }
-        let listing = Listing(names: Set(names))
+        // Otherwise what lies in the place of something else is found by reading.
+        let contents = hasImages ? objects.mapValues { [ListedContent($0)] as Set } : [:]
+        let listing = Listing(names: Set(names), contents: contents)
         try perform(index, crash) { replica, clock in replica.listed(listing, at: clock) }
     }
 
@@ -195,7 +197,7 @@ package struct Simulation {
                 let outcome = carriers[carrier].publish(name, bytes)
                 let isThere = if case .otherThere = outcome { false } else { true }
                 // What a machine that does not know of its restoration writes has two meanings.
-                if isThere, imaging == nil { try archive.add(name, bytes, by: devices[index].disk.replica) }
+                if isThere, !hasImages { try archive.add(name, bytes, by: devices[index].disk.replica) }
                 if left == .max || random.chance(0.5) {
                     try perform(index, .never) { replica, clock in replica.published(name, outcome, at: clock) }
                 }
@@ -278,10 +280,6 @@ package struct Simulation {
     private mutating func restore(_ index: Int) {
         guard let backup = devices[index].backup else { return }
         devices[index].disk = backup
-        if imaging?.chance(0.5) == true {
-            devices[index].isImage = true
-            return counts.add("images")
-        }
         let clock = devices[index].clock(now)
         _ = devices[index].disk.replica.startAgain(at: clock)
         counts.add("restores")

@@ -10,7 +10,7 @@ var (counts, failures) = (Simulation.Counts(), 0)
 for seed in first..<first + count {
     do {
         counts.add(try Simulation.run(seed: seed))
-        if seed.isMultiple(of: 4) { counts.add(try Simulation.runWithImages(seed: seed)) }
+        if seed.isMultiple(of: 4) { counts.add(try Simulation.runWithImage(seed: seed)) }
         // It takes twice as long.
         if seed.isMultiple(of: 4) { counts.add(try ConfirmedSimulation.run(seed: seed)) }
     } catch {
