@@ -47,14 +47,26 @@ extension Connection {
     /// Moves all of the WAL into the database and truncates it. Does not wait: a reader may have been stopped.
     ///
     /// - Returns: `false` if a reader needs the WAL, or the disk failed.
-    func truncateWALNow() -> Bool {
+    func truncateWALNow() -> Bool { moveWALNow() == .moved }
+
+    /// The same, with the cause of a failure.
+    func moveWALNow() -> WALMove {
         PausePoint.beforeTruncation.reached()
         defer { PausePoint.truncated.reached() }
         do {
             try BusyWait.$isOff.withValue(true) { try truncateWAL() }
-            return true
+            return .moved
         } catch {
-            return false
+            return (error as? SQLiteFailure)?.group == SQLITE_BUSY ? .isRead : .failed
         }
     }
+}
+
+/// What came of an attempt to move the WAL into the database.
+enum WALMove {
+    case moved
+    /// A reader needs it.
+    case isRead
+    /// Such as for lack of space.
+    case failed
 }

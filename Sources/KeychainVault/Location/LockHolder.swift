@@ -42,14 +42,28 @@ struct LockHolder: CustomStringConvertible {
     ///
     /// - Returns: `nil` if no process has the file locked for writing, or the system does not say.
     static func find(_ file: String, _ kind: Kind = .flock) -> LockHolder? {
+        find(file, kind, "WRITE") { _, _ in true }
+    }
+
+    /// Another process that is reading, so that the WAL cannot be moved into the database.
+    static func findReader(database path: String) -> LockHolder? {
+        // The bytes that stand for the places in the WAL up to which somebody reads ("The WAL-Index File Format" of SQLite).
+        find(path + "-shm", .record, "READ") { first, last in first <= 127 && last >= 123 }
+    }
+
+    /// - Parameter isMeant: Whether a lock of these bytes, from the first to the last, counts.
+    private static func find(
+        _ file: String, _ kind: Kind, _ access: Substring, _ isMeant: (UInt64, UInt64) -> Bool
+    ) -> LockHolder? {
         var status = stat()
         guard lstat(file, &status) == 0 else { return nil }
         for line in lines("/proc/locks") {
             // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF"; a waiting process has "->" in it.
             let words = line.split(separator: " ")
-            guard words.count >= 6, words[1] == kind.rawValue, words[3] == "WRITE",
+            guard words.count >= 8, words[1] == kind.rawValue, words[3] == access,
                 words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino),
-                isDevice(words[5], status), let process = Int32(words[4]), kind == .flock || process != getpid()
+                isDevice(words[5], status), let process = Int32(words[4]), kind == .flock || process != getpid(),
+                isMeant(UInt64(words[6]) ?? 0, UInt64(words[7]) ?? .max)
             else { continue }
             return LockHolder(process: process)
         }

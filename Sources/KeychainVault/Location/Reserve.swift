@@ -12,8 +12,11 @@ struct Reserve {
     /// keybag with eight protectors about 80 KiB.
     static let size = 1 << 20
     private static let smallest = 1 << 16
-    /// The same for any removal, and what the database file may lack for the WAL (``Connection/reserveLength()``).
-    private static let smallRemoval = (160 + 2 * 128) << 10
+    /// What a removal does not get while a reader keeps the WAL from being moved into the database: the space to move it later. The
+    /// database file may lack 128 KiB (``Connection/reserveLength()``), and the WAL its index.
+    static let kept = (2 * 128) << 10
+    /// What any removal takes, and what is kept.
+    private static let smallRemoval = 160 << 10 + kept
     /// A row of 1 GiB, more than there can be. A file that is larger is not the vault's: its blocks could fill the disk.
     private static let largest = size(forRowOf: 1 << 30)
     private let path: String
@@ -31,13 +34,35 @@ struct Reserve {
     /// Whether it freed less than it should have had. Then only the largest row tells how large it should be.
     var hasFreedPart: Bool { freed.map { !Self.isComplete($0) } ?? false }
 
-    /// Frees the space.
+    /// Frees the space for a removal. Some is kept, unless SQLite has to make a file and there may be no more files.
     ///
     /// - Returns: `false` if there was none.
     mutating func giveUp() -> Bool {
-        guard let size, unlink(path) == 0 else { return false }
-        freed = max(min(size, Self.largest), freed ?? 0)
+        if isFileMissing, refusesFiles { return giveUpAll() }
+        guard let size, size > Self.kept, truncate(path, off_t(Self.kept)) == 0 else { return false }
+        noteFreed(size)
         return true
+    }
+
+    /// Frees what is kept too. Only for moving the WAL, or when it was moved.
+    @discardableResult
+    mutating func giveUpAll() -> Bool {
+        guard let size, unlink(path) == 0 else { return false }
+        noteFreed(size)
+        return true
+    }
+
+    private mutating func noteFreed(_ size: Int) { freed = max(min(size, Self.largest), freed ?? 0) }
+
+    /// Whether SQLite has to make the WAL or its index.
+    private var isFileMissing: Bool {
+        !VaultLocation.companionNames.allSatisfy { FileSafety.allows(F_OK, folder + "/" + $0) }
+    }
+
+    /// Makes again what ``giveUp()`` keeps.
+    func keep() {
+        let present = size ?? 0
+        if present < Self.kept { grow(from: present, to: Self.kept) }
     }
 
     /// The size with which a row of so many bytes can be removed: its pages are overwritten in the WAL.
@@ -94,7 +119,12 @@ struct Reserve {
         if Self.isComplete(present), present == Self.size || Self.size(forRowOf: removed) < present { return }
         let wanted = wantedSize(present, removed, largest)
         guard wanted >= present else { return shrink(to: wanted) }
-        guard wanted > present, let descriptor = opened() else { return }
+        if wanted > present { grow(from: present, to: wanted) }
+    }
+
+    /// As far as there is space.
+    private func grow(from present: Int, to wanted: Int) {
+        guard let descriptor = opened() else { return }
         defer { close(descriptor) }
         if Self.allocate(wanted, descriptor) != 0 { allocatePart(of: wanted, descriptor, present) }
         if size == 0 { unlink(path) }

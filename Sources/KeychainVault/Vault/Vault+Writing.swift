@@ -20,6 +20,8 @@ struct WritePlan {
     /// The failure of an attempt before the body ran, because of missing space. Now there is space that is not for storing, so
     /// calls that store something throw it.
     var refusal: KeychainError?
+    /// Whether it has space that is for removals alone.
+    var hasRemovalSpace = false
     /// Whether it replaces a damaged copy of the keybag with the intact one. Operations that decide about the head
     /// themselves must not make this additional change.
     var repairsKeybag = true
@@ -102,12 +104,13 @@ extension Vault {
         defer { lock.release() }
         var reserve = Reserve(location)
         var (plan, group, transaction) = (plan, group, VaultTransaction?.none)
-        defer { if plan.refusal != nil { giveBack(&reserve, &transaction) } }
+        defer { if plan.refusal != nil || plan.hasRemovalSpace { giveBack(&reserve, &transaction) } }
         for _ in 1...Self.writingAttempts {
             try plan.gate?.check()
             do throws(KeychainError) {
                 let session = try openOrCreateSession(lock)
                 if let result = try commit(plan, session, lock, group, &transaction, body) {
+                    plan.hasRemovalSpace = false
                     if transaction?.hasOnlyRemoved ?? false { plan.refusal = nil }
                     reserve.restore(
                         removed: transaction?.largestRemoved ?? 0, fillsHoles: session.isFirstLookAtReserve(),
@@ -155,25 +158,11 @@ extension Vault {
             return nil
         }
         let mayRemove = plan.isRemoval || transaction?.hasOnlyRemoved ?? plan.mayOnlyRemove
-        guard reserve.isWanted(after: error), mayRemove, reserve.giveUp() else { throw error }
+        guard reserve.isWanted(after: error), mayRemove else { throw error }
+        guard !plan.hasRemovalSpace, makeSpace(&reserve) else { throw namingReader(error) }
+        plan.hasRemovalSpace = true
         if !plan.isRemoval { (plan.refusal, group) = (error, nil) }
-        moveWAL()
         return nil
-    }
-
-    /// Moves the WAL into the database while the reserve leaves space for it. A removal makes the WAL longer; if that took all the space,
-    /// the WAL could never be moved, and nothing more be removed.
-    private func moveWAL() {
-        _ = try? openSession()?.writingConnection().use { $0.truncateWALNow() }
-    }
-
-    /// After a write that was given the reserve and has not removed anything. Without the session, which the transaction holds too,
-    /// the index of the WAL takes no space any more.
-    private func giveBack(_ reserve: inout Reserve, _ transaction: inout VaultTransaction?) {
-        let largest = reserve.hasFreedPart ? (try? openSession())?.largestRow() ?? 0 : 0
-        transaction = nil
-        dropSession()
-        reserve.restore { largest }
     }
 
     /// Another process would have to change the keybag without the lock on each attempt.
