@@ -63,6 +63,33 @@ struct StoppedReaderTests {
         #expect(!Vault.examine(test.location).contains { $0.check == "removed-data" })
     }
 
+    /// The note about removed data was in that file.
+    @Test func removedData_whoseLockFileWasRemoved_isSaidAndRemovedByTheNextWrite() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "gone", value: "v"))
+        let reader = try test.running("hold-read")
+        #expect(reader.line() == "reading")
+        try test.engine.delete(.genericPassword("s", "gone"))
+        #expect(unlink(test.location.lockFile) == 0)
+        #expect(try test.vault.status().walHoldsRemovedData)
+        #expect(Vault.examine(test.location).contains { $0.check == "removed-data" })
+        try test.engine.add(.genericPassword("s", "beside the reader", value: "v"))
+        #expect(try test.vault.status().walHoldsRemovedData)
+        #expect(try reader.finish().lines == ["done"])
+        #expect(try Self.walSize(test) > 0)
+        try test.engine.add(.genericPassword("s", "next", value: "v"))
+        #expect(try !test.vault.status().walHoldsRemovedData)
+        #expect(try Self.walSize(test) == 0)
+    }
+
+    /// Otherwise each new vault would be said to have removed data.
+    @Test func newVault_inUse_hasNoRemovedData() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try Self.walSize(test) > 0)
+        #expect(try !test.vault.status().walHoldsRemovedData)
+    }
+
     @Test func removedData_withoutAReader_isGoneFromTheWALAtOnce() throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))

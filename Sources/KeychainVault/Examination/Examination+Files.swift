@@ -68,9 +68,9 @@ extension Examination {
         guard found == true else { return }
         note(
             "removed-data", .warning,
-            "Removed data is still in the WAL '\(location.folder)/\(VaultLocation.companionNames[0])': another process "
-                + "was reading it, or the disk was full. The next write removes the data, unless a process is still "
-                + "reading. If it stays, end or resume that process.")
+            "Removed data may still be in the WAL '\(location.folder)/\(VaultLocation.companionNames[0])': another process "
+                + "was reading it, the disk was full, or '\(location.lockFile)' was removed. The next write removes the data, "
+                + "unless a process is still reading. If it stays, end or resume that process.")
     }
 
     mutating func checkLockHolder() {

@@ -60,8 +60,8 @@ public struct VaultStatus: Sendable {
     public let quarantinedCount: Int
     /// Whether one of the two copies of the keybag is damaged; the next write repairs it.
     public let isKeybagCopyDamaged: Bool
-    /// Whether removed data may still be in the WAL, because a process is still reading there. The next write after
-    /// that process has finished its read removes the data.
+    /// Whether removed data may still be in the WAL, because a process is still reading there, or the lock file, which would tell, was
+    /// removed. The next write after that process has finished its read removes the data.
     public let walHoldsRemovedData: Bool
     /// The differences between the vault and its last known state. If there are any, nothing can be written until the
     /// vault is accepted. `nil` if this is unknown because not even the index is open.

@@ -68,12 +68,14 @@ enum VaultMarker {
 
     /// The byte after the line: whether the WAL may still contain removed data, because a reader prevented its
     /// truncation.
+    ///
+    /// Without the byte it may: the file was removed and made again, so what it said is lost.
     private static let (isInWAL, isNotInWAL) = (UInt8(ascii: "R"), UInt8(ascii: "-"))
 
     /// Whether removed data may be in the WAL, for a writer that holds the lock.
     static func notesRemovedData(_ lock: FileLock) -> Bool {
         var byte: UInt8 = 0
-        return pread(lock.descriptor, &byte, 1, off_t(line.count)) == 1 && byte == isInWAL
+        return pread(lock.descriptor, &byte, 1, off_t(line.count)) != 1 || byte != isNotInWAL
     }
 
     /// Records it for all later writers. A record that cannot be written must not prevent a removal.
@@ -86,11 +88,11 @@ enum VaultMarker {
         if durably { fsync(lock.descriptor) }
     }
 
-    /// Whether removed data is in the WAL, for callers that only read.
+    /// Whether removed data may be in the WAL, for callers that only read.
     static func walHoldsRemovedData(_ location: VaultLocation) throws(KeychainError) -> Bool {
         let wal = location.folder + "/" + VaultLocation.companionNames[0]
         guard (try FileSafety.checkFile(wal)?.st_size ?? 0) > 0 else { return false }
         let content = try PrivateFile.read(location.lockFile, limit: 4096) ?? Data()
-        return content.dropFirst(line.count).first == isInWAL
+        return content.dropFirst(line.count).first != isNotInWAL
     }
 }

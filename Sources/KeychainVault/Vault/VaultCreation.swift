@@ -47,6 +47,7 @@ struct VaultCreation {
         } catch {
             throw error.after("The vault in '\(location.folder)' was created and is empty.")
         }
+        VaultMarker.noteRemovedData(false, lock)
         Reserve(location).restore()
     }
 

@@ -89,7 +89,8 @@ extension VaultStatus {
             (
                 "removed data",
                 walHoldsRemovedData
-                    ? "still in the WAL: a process was reading it, or the disk was full; the next write erases it"
+                    ? "may still be in the WAL: a process was reading it, the disk was full, or vault.lock was removed; "
+                        + "the next write erases it"
                     : "erased"
             ),
             ("rotation", rotationText),
