@@ -170,7 +170,11 @@ struct ContentExamination {
         let look = try HeadExamination(
             connection, keys, authentic: keyState.authentic, anchor: seen?.newest(keys), .wholeVault)
         guard look.findings.isEmpty else {
-            return note("head", .problem, KeychainError.rolledBack(look.findings, location).message)
+            let limits =
+                look.isNotSeenByChanges
+                ? " A vault of this size can still be changed, since a change only counts its rows; rotations and removals of "
+                    + "protectors are refused." : ""
+            return note("head", .problem, KeychainError.rolledBack(look.findings, location).message + limits)
         }
         note(
             "head", .ok,

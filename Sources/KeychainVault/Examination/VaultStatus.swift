@@ -64,8 +64,11 @@ public struct VaultStatus: Sendable {
     /// removed. The next write after that process has finished its read removes the data.
     public let walHoldsRemovedData: Bool
     /// The differences between the vault and its last known state. If there are any, nothing can be written until the
-    /// vault is accepted. `nil` if this is unknown because not even the index is open.
+    /// vault is accepted, unless ``isChangedDespiteFindings``. `nil` if this is unknown because not even the index is open.
     public let headFindings: [HeadFinding]?
+    /// Whether the vault can be changed despite ``headFindings``: it is large, and a change only counts its rows. Rotations and removals
+    /// of protectors compare every row, and are refused.
+    public let isChangedDespiteFindings: Bool
     /// Whether this machine remembers the state of the vault, so that an older one put back is noticed; `nil` while not
     /// even the index is open. It is false if neither the state folder nor the kernel accepts a record, if the state
     /// folder is inside the vault's, and after another machine has written, until the next write here.
@@ -132,10 +135,10 @@ extension Vault {
 
     private static func headLook(
         _ session: Session, _ connection: Connection, _ seen: SeenAnchors
-    ) throws -> (findings: [HeadFinding], isWatched: Bool)? {
+    ) throws -> (look: HeadExamination, isWatched: Bool)? {
         guard try session.keyState.hasIndex else { return nil }
         let look = try HeadExamination(session, connection, seen, .wholeVault)
-        return (look.findings, try session.anchors.cover(look.head, seen, session.headKeys()))
+        return (look, try session.anchors.cover(look.head, seen, session.headKeys()))
     }
 }
 
@@ -147,12 +150,13 @@ extension VaultStatus {
             unlockCache: unlockCache, isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:],
             lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, wronglyIndexedCount: 0, missingIndexCount: 0,
             foreignIndexCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false, walHoldsRemovedData: false,
-            headFindings: [], isRollbackWatched: nil, rollbackRecordFailure: nil, isKeyMemoryLocked: true)
+            headFindings: [], isChangedDespiteFindings: false, isRollbackWatched: nil, rollbackRecordFailure: nil,
+            isKeyMemoryLocked: true)
     }
 
     fileprivate init(
         _ session: Session, _ items: ItemExamination, _ deviceKey: DeviceKey?, quarantined: Int,
-        rotation: [UInt8: Int], _ head: (findings: [HeadFinding], isWatched: Bool)?,
+        rotation: [UInt8: Int], _ head: (look: HeadExamination, isWatched: Bool)?,
         _ settings: VaultSettings
     ) throws(KeychainError) {
         let (keybag, keyState) = (session.keybag, session.keyState)
@@ -172,8 +176,9 @@ extension VaultStatus {
             foreignIndexCount: items.index?.wrong.count ?? 0,
             quarantinedCount: quarantined,
             isKeybagCopyDamaged: !session.hasTwoKeybags,
-            walHoldsRemovedData: try VaultMarker.walHoldsRemovedData(session.location), headFindings: head?.findings,
-            isRollbackWatched: head?.isWatched,
+            walHoldsRemovedData: try VaultMarker.walHoldsRemovedData(session.location),
+            headFindings: head?.look.findings,
+            isChangedDespiteFindings: head?.look.isNotSeenByChanges ?? false, isRollbackWatched: head?.isWatched,
             rollbackRecordFailure: head?.isWatched == false ? session.anchors.writeFailure : nil,
             isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
     }

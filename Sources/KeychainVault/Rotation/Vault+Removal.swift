@@ -33,7 +33,7 @@ extension Vault {
     /// - Returns: Whether the vault has new keys.
     /// - Throws: `unsupported` for the last one, or if items would be erased and `erasingItems` is false;
     ///   `authenticationFailed` or `unavailable` if a secret is missing and `keepingKeys` is false, or if the items
-    ///   could not all be sealed again: the message says which.
+    ///   could not all be sealed again: the message says which; `rolledBack` if any row differs from the last known state.
     @discardableResult
     public func removeProtector(
         _ id: UUID, erasingItems: Bool = false, keepingKeys: Bool = false, authority secret: ProtectorSecret? = nil,
@@ -45,6 +45,7 @@ extension Vault {
         var atHand = try Protectors.atHand(environment())
         for secret in [secret].compactMap(\.self) + others { atHand.append(try protector(secret)) }
         if let sealer = settings.sealer { atHand.append(TPMProtector(sealer: sealer, pin: nil)) }
+        try compareAllRows(authority)
         var renewed: Authority?
         try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainError) in
             let removal = try keybag.removing(

@@ -20,14 +20,32 @@ extension Vault {
     ///   - quarantined: Called with the number of damaged items that a step has moved to the quarantine, also if a later
     ///     step fails.
     /// - Returns: The number of items whose keys are bound to another device key; they stay as they are.
-    /// - Throws: `authenticationFailed` if the authority is not one; `unavailable` if not all could be rotated.
+    /// - Throws: `authenticationFailed` if the authority is not one; `rolledBack`, and nothing has begun, if any row differs from the
+    ///   last known state; `unavailable` if not all could be rotated.
     @discardableResult
     public func rotate(
         authority: ProtectorSecret? = nil, progress: (Int) -> Void = { _ in }, quarantined: (Int) -> Void = { _ in }
     ) throws(KeychainError) -> Int {
-        try rotate(by: try self.authority(authority), progress: progress, quarantined: quarantined)
+        let authority = try self.authority(authority)
+        try compareAllRows(authority)
+        return try rotate(by: authority, progress: progress, quarantined: quarantined)
     }
 
+    /// Call it before a rotation. In a large vault a write only counts the rows, so the rotation would seal an older row that was put in
+    /// the place of the present one under the new keys.
+    ///
+    /// - Throws: `rolledBack`.
+    func compareAllRows(_ authority: Authority) throws(KeychainError) {
+        let findings = try undisturbed { (session) throws(KeychainError) -> [HeadFinding] in
+            guard let session else { return [] }
+            let keybag = try session.keybags(vouchedForBy: authority).authentic
+            session.knownHead.learn(try ClassKeys(keybag, authority).head)
+            return try headFindings(session, .wholeVault)
+        }
+        guard findings.isEmpty else { throw .rolledBack(findings, location) }
+    }
+
+    /// - Parameter authority: One with which all rows were compared.
     @discardableResult
     func rotate(
         by authority: Authority, progress: (Int) -> Void = { _ in }, quarantined: (Int) -> Void

@@ -22,11 +22,17 @@ extension Vault {
     public func headFindings(wholeVault: Bool = false) throws(KeychainError) -> [HeadFinding] {
         try undisturbed { (session) throws(KeychainError) -> [HeadFinding] in
             guard let session else { return [] }
-            let seen = session.anchors.read()
-            return try DatabaseFailure.translating(location.databaseFile) {
-                try session.reader.read { connection in
-                    try HeadExamination(session, connection, seen, wholeVault ? .wholeVault : .quick).findings
-                }
+            return try headFindings(session, wholeVault ? .wholeVault : .quick)
+        }
+    }
+
+    func headFindings(
+        _ session: Session, _ extent: HeadExamination.Extent
+    ) throws(KeychainError) -> [HeadFinding] {
+        let seen = session.anchors.read()
+        return try DatabaseFailure.translating(location.databaseFile) {
+            try session.reader.read { connection in
+                try HeadExamination(session, connection, seen, extent).findings
             }
         }
     }

@@ -109,9 +109,12 @@ extension VaultStatus {
 
     private var completeness: String {
         guard let headFindings else { return "unknown until the vault is unlocked" }
-        return headFindings.isEmpty
-            ? "matches the last known state"
-            : headFindings.sentence + "; the vault cannot be changed: see keychainctl accept --help"
+        guard !headFindings.isEmpty else { return "matches the last known state" }
+        let limits =
+            isChangedDespiteFindings
+            ? "rotations and removals of protectors are refused, and other changes, which only count the rows of a large vault, are not"
+            : "the vault cannot be changed"
+        return headFindings.sentence + "; " + limits + ": see keychainctl accept --help"
     }
 
     private var rollbackText: String {
