@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Simulates rings of machines over a carrier that loses, delays, repeats and takes back, one run for each seed, and confirmed changes over one
-# that refuses, does not answer and lies, one run for each fourth seed: see Tests/SyncSimulation. A run is a function of its seed:
-# `sync-simulator 1 SEED` repeats it.
+# that refuses, does not answer and lies, one run for each fourth seed. In one more run for each of these, a machine is restored without
+# knowing it, and joins again. See Tests/SyncSimulation. A run is a function of its seed: `sync-simulator 1 SEED` repeats it.
 #
 #   Scripts/simulate.sh [SEEDS [FIRST]]     default: 1,000,000 seeds from 0, some hours; .ci/run has 2,000
 #
