@@ -172,8 +172,9 @@ extension RingMember {
         let isAsked = fetched.listing.names.contains {
             if case .request(let id, _) = $0 { fetched.state.invitations[id] != nil } else { false }
         }
-        guard isAsked, fetched.state.replica.needsSnapshot else { return }
-        try await tidy(fetched.listing, carrier, true, &report)
+        let replica = fetched.state.replica
+        guard isAsked, replica.needsSnapshot || replica.isAmbiguous(fetched.listing) else { return }
+        try await tidy(fetched.listing, carrier, true, writing: true, &report)
     }
 
     /// - Parameter isReplacing: Whether keys that a removed member may know are replaced even if there is nothing to seal now.

@@ -9,15 +9,19 @@ extension RingMember {
     /// New keys after a removal, a snapshot, a head. If several machines could do it, the one whose turn it is does;
     /// any other does it a minute later, in case that machine is gone.
     ///
-    /// - Parameter isAsked: Whether this machine does it in any case.
+    /// - Parameters:
+    ///   - isAsked: Whether this machine does it in any case.
+    ///   - isWriting: Whether it writes a snapshot even if none is needed otherwise.
     func tidy(
-        _ listing: Listing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport
+        _ listing: Listing, _ carrier: any Carrier, _ isAsked: Bool, writing isWriting: Bool = false,
+        _ report: inout ExchangeReport
     ) async throws(KeychainError) {
         let hasMoved = report.hasMoved
         let step = try await take(&report) { state, now in
             guard state.hasNewestKeys else { return [] }
             try state.checkDecided()
-            guard state.mayWrite, state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
+            let count = state.replica.uncoveredSegmentCount(in: listing)
+            guard state.mayWrite, isWriting || state.isNeeded(count) else {
                 state.neededSince = 0
                 return try state.headIfDue(listing, hasMoved, at: now)
             }

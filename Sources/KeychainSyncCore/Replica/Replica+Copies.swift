@@ -15,12 +15,19 @@ extension Replica {
         for (name, objects) in copies.sorted(by: { $0.key > $1.key }) {
             guard case .segment(let writer, let number) = name, let held = waiting[writer, number],
                 !isFollowed(held, writer, number),
-                let other = objects.first(where: { isFollowed($0.bytes, writer, number) }),
-                (try? signer(of: other.bytes)) != nil
+                let other = objects.first(where: {
+                    fits($0.bytes, writer, number) && isFollowed($0.bytes, writer, number)
+                }), (try? signer(of: other.bytes)) != nil
             else { continue }
             waiting.remove(writer, number)
             waiting.add(writer, number, other.bytes, isNext: number == (logs[writer]?.tip.number ?? 0) + 1)
         }
+    }
+
+    /// Whether it follows what was applied, if it is the next one.
+    private func fits(_ bytes: Data, _ writer: WriterID, _ number: UInt64) -> Bool {
+        let tip = logs[writer]?.tip
+        return number > (tip?.number ?? 0) + 1 || previous(of: bytes) == tip?.hash ?? .zero
     }
 
     private func isFollowed(_ bytes: Data, _ writer: WriterID, _ number: UInt64) -> Bool {

@@ -131,6 +131,15 @@ extension Replica {
         }
     }
 
+    /// Whether a machine that joins could take a segment of a copied machine for the one that is known here: no snapshot covers it.
+    package func isAmbiguous(_ listing: Listing) -> Bool {
+        let covered = covered(by: listing)
+        return listing.names.contains { name in
+            guard case .segment(let id, let number) = name else { return false }
+            return number > covered[id] ?? 0 && hasCopy(id, number)
+        }
+    }
+
     /// What this machine wrote and the carrier lacks goes up again, gaps included.
     private mutating func putBack(
         _ listing: Listing, _ covered: [WriterID: UInt64], _ hidden: Set<ObjectName>
@@ -164,12 +173,12 @@ extension Replica {
     }
 
     /// Whether the carrier has everything that is known here, or will have it after the uploads.
-    /// A segment in whose place another one lies, or of which there are two, is not there for a machine that joins.
+    /// A segment in whose place another one lies is not there.
     private func isComplete(
         _ listing: Listing, _ covered: [WriterID: UInt64], _ hidden: Set<ObjectName>
     ) -> Bool {
         var there = (own as [WriterID: [UInt64: OwnSegment]]).mapValues { Set($0.keys) }
-        for case .segment(let id, let number) in listing.names.subtracting(hidden) where !hasCopy(id, number) {
+        for case .segment(let id, let number) in listing.names.subtracting(hidden) {
             there[id, default: []].insert(number)
         }
         return logs.allSatisfy { id, state in
