@@ -248,6 +248,15 @@ struct RemovingTests {
         #expect(try !laptop.vault.isInRing)
     }
 
+    /// A full disk is not taken for a carrier that cannot be reached.
+    @Test func machine_thatCannotSendItsChanges_saysWhy() async throws {
+        let (laptop, _) = try await world.pair()
+        try laptop.add("a", "1")
+        try await world.view(laptop).fail(CarrierFailure(.full, "The test fills the disk."))
+        let error = await #expect(throws: KeychainError.self) { try await laptop.member.leave() }
+        #expect(error?.reason == .diskFull)
+    }
+
     @Test func machine_thatIsPaused_leavesIfNothingWaits() async throws {
         let (laptop, _) = try await world.pair()
         try await laptop.member.pause()

@@ -10,18 +10,18 @@ extension RingMember {
     ///
     /// - Parameter isGivingUp: Whether changes that are not sent are given up. No other machine will know of them, and what was deleted
     ///   here comes back if this machine joins again.
-    /// - Throws: `unavailable` if the vault is in no ring, or something could not be sent; `locked`; `cancelled`.
+    /// - Throws: `unavailable` if the vault is in no ring; the error of the exchange if something was not sent; `locked`; `cancelled`.
     package func leave(withoutSending isGivingUp: Bool = false) async throws(KeychainError) {
-        var reason: KeychainError?
+        var cause: KeychainError?
         if !isGivingUp {
             do throws(KeychainError) {
                 _ = try await exchange()
             } catch {
                 if [.cancelled, .locked].contains(error.reason) { throw error }
-                reason = error
+                cause = error
             }
         }
-        let refusal = isGivingUp ? nil : KeychainError.unsentChanges(reason)
+        let refusal = isGivingUp ? nil : KeychainError.unsentChanges(cause)
         try await blocking { [self] () throws(KeychainError) in try forget(ifUnsent: refusal) }
     }
 
@@ -43,11 +43,12 @@ extension RingMember {
 }
 
 extension KeychainError {
-    fileprivate static func unsentChanges(_ reason: KeychainError?) -> KeychainError {
+    /// - Parameter cause: Why they were not sent. It is still the reason: a full disk is no carrier that cannot be reached.
+    fileprivate static func unsentChanges(_ cause: KeychainError?) -> KeychainError {
         KeychainError(
-            .unavailable,
-            "Changes of this machine have not been sent to the others" + (reason.map { ": \($0.message)" } ?? ".")
-                + " This machine is still in its ring. To see what waits, run: keychainctl sync status. To leave without sending it, run: "
-                + "keychainctl sync leave --without-sending")
+            cause?.reason ?? .unavailable,
+            "Changes of this machine have not been sent to the others, so it is still in its ring. To leave without sending them, use "
+                + "'keychainctl sync leave --without-sending'. "
+                + (cause?.message ?? "To see how many there are, run: keychainctl sync status"))
     }
 }

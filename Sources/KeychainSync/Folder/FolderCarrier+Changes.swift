@@ -5,8 +5,8 @@ import KeychainSyncCore
 import SecretMemory
 
 extension FolderCarrier {
-    /// Changes that other programs of this machine make are noticed at once; those of this process are passed over. It also looks from time to time, since the kernel tells nothing of
-    /// what other machines do in a network folder.
+    /// Changes that other programs of this machine make are noticed at once; those of this process are passed over. It also looks from
+    /// time to time, since the kernel tells nothing of what other machines do in a network folder.
     package func changes() -> AsyncStream<Void> {
         let (stream, hints) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch = Task { [self] in

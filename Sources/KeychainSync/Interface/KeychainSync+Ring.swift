@@ -161,7 +161,8 @@ extension KeychainSync {
     ///
     /// - Parameter isGivingUp: Whether changes that are not sent are given up. No other machine will know of them, and what was deleted
     ///   here comes back if this machine joins again.
-    /// - Throws: `unavailable` if the vault is in no ring, or something could not be sent; `locked`; `cancelled`; the vault's errors.
+    /// - Throws: `unavailable` if the vault is in no ring; the error of the exchange, mostly `unavailable`, if something was not sent;
+    ///   `locked`; `cancelled`; the vault's errors.
     public func leave(withoutSending isGivingUp: Bool = false) async throws(KeychainError) {
         try await member.leave(withoutSending: isGivingUp)
     }

@@ -16,7 +16,7 @@ package struct Bytes16<Tag>: Hashable, Comparable, Sendable {
         (high, low) = (words[0], words[1])
     }
 
-    /// Both big-endian.
+    /// The first and the last eight bytes, each as a big-endian number.
     init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
 
     package static func < (lhs: Self, rhs: Self) -> Bool { (lhs.high, lhs.low) < (rhs.high, rhs.low) }
