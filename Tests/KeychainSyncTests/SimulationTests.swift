@@ -16,7 +16,7 @@ struct SimulationTests {
     }
 
     /// From an image of its disk, of which nothing tells it.
-    @Test(arguments: 0..<UInt64(4))
+    @Test(arguments: 0..<UInt64(7))
     func machineThatWasRestoredUnknowingly_joinedAgain_hasTheSame(_ group: UInt64) throws {
         for seed in group * 10..<group * 10 + 10 { _ = try Simulation.runWithImage(seed: seed) }
     }
