@@ -81,10 +81,10 @@ struct Evidence {
             ## Interleavings
 
             Two or three processes use one vault. In debug builds the vault's code has named pause points, at which a process \
-            waits until the harness lets it continue; only one process runs at a time. For each process that can start, all schedules with \
-            one switch are tried, and schedules with two switches up to \(FullRun.scheduleLimit) per row. \
-            \(differentSchedules) of the schedules passed the points in different orders. The results that the processes got must be \
-            consistent with some sequential order that ends in the vault's content. A call that timed out may have \
+            waits until the harness lets it continue; only one process runs at a time. For each process that can begin, all schedules are \
+            tried in which a process makes room for another one once, then those with two and three such switches, up to \
+            \(FullRun.scheduleLimit) per row. \(differentSchedules) of the schedules passed the points in different orders. The results \
+            that the processes got must be consistent with some sequential order that ends in the vault's content. A call that timed out may have \
             changed something before it returned, but nothing later. Where the kernel keyring is available, processes of some rows share \
             an unlock through it: after a lock no process may read or write.
 

@@ -4,11 +4,12 @@
 import Foundation
 import KeychainVault
 
-/// An order in which processes run: one runs until it ends or waits, and hands over to the next at these decisions.
+/// An order in which processes run: one runs until it ends or waits, or hands over to the next.
 struct Schedule {
     let scenario: Scenario
     let first: Int
-    /// The numbers of the decisions, counted from 0, at which another process comes in between.
+    /// Where another process comes in between: the numbers of these chances, in ascending order. Chances are counted from 0, and are the
+    /// pause points at which more than one process can go on.
     let switches: [Int]
 
     /// What runs this one again.
@@ -39,6 +40,7 @@ struct Interleaving {
     private var players: [Player]
     private var history: History
     private var decision = 0
+    private var chance = 0
     private var trace: [String] = []
     private let place: Place
 
@@ -74,9 +76,9 @@ struct Interleaving {
         }
     }
 
-    /// - Returns: How many decisions there were, and where each went.
+    /// - Returns: How many chances there were to let another process in, and the points that were passed.
     /// - Throws: A violation.
-    mutating func run() throws -> (decisions: Int, trace: [String]) {
+    mutating func run() throws -> (chances: Int, trace: [String]) {
         var current = schedule.first % players.count
         while let next = choose(current) {
             current = next
@@ -84,7 +86,7 @@ struct Interleaving {
             decision += 1
             guard decision < 5000 else { throw Violation("the processes come to no end: \(history.description)") }
         }
-        return (decision, trace)
+        return (chance, trace)
     }
 
     var finalStates: [[String: String]] {
@@ -103,16 +105,21 @@ struct Interleaving {
     private mutating func choose(_ current: Int) -> Int? {
         let others = (1..<players.count).map { (current + $0) % players.count }
         let able = others.filter { [.ready, .paused].contains(players[$0].state) }
-        let state = players[current].state
-        if [.ready, .paused].contains(state), !(schedule.switches.contains(decision) && !able.isEmpty) {
-            return current
-        }
+        if [.ready, .paused].contains(players[current].state), !isReplaced(by: able) { return current }
         if let next = able.first {
             letTimePass(current)
             return next
         }
         // All wait: for each other, or for a process that has continued meanwhile.
         return (others + [current]).first { players[$0].state != .finished }
+    }
+
+    /// Whether a process that could go on makes room for one of these.
+    private mutating func isReplaced(by others: [Int]) -> Bool {
+        // Which process begins is no chance: a schedule of its own begins with the other one.
+        guard decision > 0, !others.isEmpty else { return false }
+        defer { chance += 1 }
+        return schedule.switches.contains(chance)
     }
 
     /// A timed call that does not run gets to the end of its time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All schedules of a scenario with few switches, one after another.
+// The schedules of a scenario with few switches, one after another.
 
 import Foundation
 import KeychainVault
@@ -13,43 +13,44 @@ final class Interleavings {
 
     init(_ campaign: Campaign) { self.campaign = campaign }
 
-    /// Schedules with at most two switches: all with one, and of those with two as many as fit below the limit, evenly.
+    /// All schedules without and with one switch, then those with two, then with three, until there are so many: those with as many
+    /// switches that not all fit are thinned evenly.
     func run(_ scenarios: [Scenario], limit: Int, into tally: inout Tally) throws {
         for scenario in scenarios {
-            for first in scenario.processes.indices {
-                let decisions = try run(Schedule(scenario: scenario, first: first, switches: []), into: &tally)
-                let choices = Self.choices(below: decisions + 4)
-                for switches in Self.thinned(choices, to: limit / scenario.processes.count) {
-                    _ = try run(Schedule(scenario: scenario, first: first, switches: switches), into: &tally)
+            var (room, next) = (limit, scenario.processes.indices.map { (first: $0, switches: [Int]()) })
+            while room > 0, !next.isEmpty {
+                let chosen = Self.thinned(next, to: room)
+                room -= chosen.count
+                next = []
+                for (first, switches) in chosen {
+                    let chances = try run(Schedule(scenario: scenario, first: first, switches: switches), into: &tally)
+                    let later = (switches.last ?? -1) + 1
+                    if switches.count < Self.mostSwitches, later < chances {
+                        next += (later..<chances).map { (first, switches + [$0]) }
+                    }
                 }
             }
             print("\(scenario.name): \(tally.points) schedules so far, \(distinct.count) of them different")
         }
     }
 
-    private static func thinned(_ choices: [[Int]], to limit: Int) -> [[Int]] {
-        let ones = choices.prefix { $0.count == 1 }
-        guard choices.count > limit else { return choices }
-        guard ones.count < limit else { return (0..<limit).map { choices[$0 * ones.count / limit] } }
-        let (pairs, room) = (choices.dropFirst(ones.count), limit - ones.count)
-        return ones + (0..<room).map { pairs[pairs.startIndex + $0 * pairs.count / room] }
+    static let mostSwitches = 3
+
+    private static func thinned<Choice>(_ choices: [Choice], to limit: Int) -> [Choice] {
+        choices.count <= limit ? choices : (0..<limit).map { choices[$0 * choices.count / limit] }
     }
 
-    private static func choices(below count: Int) -> [[Int]] {
-        (0..<count).map { [$0] } + (0..<count).flatMap { first in (first + 1..<count).map { [first, $0] } }
-    }
-
-    /// - Returns: How many decisions there were.
+    /// - Returns: How many chances there were to let another process in; 0 after a violation.
     func run(_ schedule: Schedule, into tally: inout Tally) throws -> Int {
         let scenario = schedule.scenario
         let place = try campaign.scratch.copy(of: scenario.template)
         while children.count < scenario.processes.count { children.append(try Child(["perform"])) }
-        var decisions = 0
+        var chances = 0
         do {
             var interleaving = try Interleaving(schedule, place, children)
             let way = try interleaving.run()
             interleaving.letAllGo()
-            decisions = way.decisions
+            chances = way.chances
             distinct.insert(([scenario.name] + way.trace).hashValue)
             try check(interleaving, scenario, place)
             try campaign.scratch.remove(place)
@@ -59,7 +60,7 @@ final class Interleavings {
             children = []
             tally.count(scenario.name, "schedules", violation.description, at: schedule.name)
         }
-        return decisions
+        return chances
     }
 
     private func check(_ interleaving: Interleaving, _ scenario: Scenario, _ place: Place) throws {
