@@ -86,6 +86,7 @@ final class Gate {
         // Not the median: disturbances take caches away from everything but the floors, and never make a call faster.
         var ratios = rounds.mapValues { $0.sorted()[$0.count / 4] }
         if names.contains(GateLimit.gain.name) { ratios[GateLimit.gain.name] = try gain() }
+        if names.contains(GateLimit.start.name) { ratios[GateLimit.start.name] = try Starting(bench: bench).ratio() }
         try addSyncs(names, to: &ratios)
         return ratios
     }

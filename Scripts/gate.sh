@@ -9,6 +9,8 @@ cd -- "$(dirname -- "$0")/.."
 # As the README builds the tool, so that most modules are compiled once for both.
 readonly options=(--configuration release --static-swift-stdlib)
 swift build "${options[@]}" --product keychain-benchmarks
+# Its start is measured too.
+swift build "${options[@]}" --product keychainctl
 program=$(swift build "${options[@]}" --show-bin-path)/keychain-benchmarks
 folder=$(mktemp -d .build/gate.XXXXXX)
 readonly program folder
