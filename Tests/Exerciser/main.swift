@@ -91,6 +91,8 @@ case "fork-and-end": try VaultVerb(rest).acknowledge { try $0.items.forkAndEnd($
 case "fork-and-use-threads": try VaultVerb(rest).acknowledge { try $0.items.forkAndUseThreads() }
 case "fork-and-read-again": try VaultVerb(rest).acknowledge { try $0.items.forkAndReadAgain($0.vault) }
 case "fork-while-writing": try VaultVerb(rest).acknowledge { try $0.items.forkWhileWriting($0.vault) }
+case "fork-in-a-transaction":
+    try VaultVerb(rest).acknowledge { try $0.items.forkInATransaction($0.vault, adding: $0[0] == "adding") }
 case "fork-while-locked": try VaultVerb(rest).acknowledge { try $0.items.forkWhileLocked($0.vault) }
 case "fork-while-opening": try VaultVerb(rest).acknowledge { try $0.items.forkWhileOpening($0.vault) }
 case "hold-read": try VaultVerb(rest).acknowledge { try holdRead($0.vault.location.folder) }

@@ -208,4 +208,12 @@ struct WriteQueueTests {
         #expect(try test.state()["child"] == "v")
         #expect(try test.state()["parent-2"] == "v")
     }
+
+    /// It would write without SQLite's locks, and seal the head with the nonce that its parent uses.
+    @Test(arguments: ["adding", "ending"])
+    func child_forkedInATransaction_canNeitherContinueNorCommitIt(what: String) throws {
+        #expect(try test.exercise("fork-in-a-transaction", what).output == "child 3\ndone\n")
+        let state = try test.state()
+        #expect(state["parent"] == "v" && state["child"] == nil)
+    }
 }

@@ -95,6 +95,8 @@ struct LockedWrite {
     private func cleanUp(
         _ connection: Connection, _ keeper: HeadKeeper, _ truncation: WALTruncation?, after error: any Error
     ) {
+        // In the child of a fork, the transaction is its parent's.
+        guard session.isOfThisProcess else { return }
         // After some errors SQLite has already rolled back.
         try? connection.rollBack()
         group?.ended(error, path)

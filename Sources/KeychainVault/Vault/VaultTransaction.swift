@@ -52,6 +52,8 @@ final class VaultTransaction: ItemOperations {
     ///
     /// - Throws: If the transaction must not be continued or committed.
     func checkUndamaged() throws(KeychainError) {
+        // A child that was forked meanwhile has neither SQLite's locks, nor random bytes that its parent does not use.
+        guard session.isOfThisProcess else { throw Vault.forkedInUse }
         if isEnded { throw .endedTransaction }
         if let damage { throw damage }
         guard items.connection.isInTransaction else { throw .lostTransaction }

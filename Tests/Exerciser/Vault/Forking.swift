@@ -138,6 +138,35 @@ extension VaultItems {
         _ = exitStatus(child)
     }
 
+    /// Forks within a transaction, and the child goes on with it. Says how the child ended: with 3 if it was refused.
+    ///
+    /// - Parameter isAdding: Whether the child adds an item before it ends the transaction.
+    func forkInATransaction(_ vault: Vault, adding isAdding: Bool) throws {
+        let parent = getpid()
+        waitUntilOtherThreadsSleep()
+        do throws(KeychainError) {
+            let child = try Engine(store: vault).transaction(as: Self.query("parent")) {
+                (requests) throws(KeychainError) in
+                _ = try requests.add(Self.query("parent", "v"), accessGroups: .unrestricted)
+                let child = test_fork()
+                if child == 0 { alarm(600) }
+                if child == 0, isAdding { _ = try requests.add(Self.query("child", "v"), accessGroups: .unrestricted) }
+                return child
+            }
+            guard getpid() == parent else { _exit(0) }
+            say("child", exitStatus(child))
+        } catch {
+            guard getpid() == parent else { _exit(error.reason == .unavailable ? 3 : 1) }
+            throw error
+        }
+    }
+
+    private static func query(_ account: String, _ value: String) -> Query {
+        var query = query(account)
+        query.value = Data(value.utf8)
+        return query
+    }
+
     private static func query(_ account: String) -> Query {
         Query(.genericPassword, [.service: .string("exerciser"), .account: .string(account)])
     }
