@@ -147,6 +147,7 @@ private func processorTime() -> Double {
 func passesGate(parent: String, part: Double) async throws -> Bool {
     let gate = try Gate(parent: parent)
     let verdicts = try await judge(GateLimit.all.map { $0.part(part) }) { try await gate.ratios($0) }
+    var passes = true
     for verdict in verdicts {
         let limit = verdict.limit
         print(
@@ -156,13 +157,15 @@ func passesGate(parent: String, part: Double) async throws -> Bool {
                 + String(
                     format: "usual %5.2f   \(limit.isExact ? "exactly" : "at most") %5.2f", limit.usual, limit.limit)
                 + (verdict.passes ? "" : limit.isExact ? "   WRONG" : "   TOO SLOW"))
+        // Busy processors slow either of the two, by chance.
+        let isUntested = limit.name == GateLimit.gain.name && gate.machineGain ?? 2 < Gate.leastGain
+        passes = passes && (verdict.passes || isUntested)
     }
-    let isFast = verdicts.contains { $0.limit.name == GateLimit.gain.name && $0.passes }
-    if let gain = gate.machineGain, gain < Gate.leastGain, isFast {
+    if let gain = gate.machineGain, gain < Gate.leastGain {
         print(
             String(
                 format: "Two threads that share nothing make only %.2f × the reads of one here, so whether reads wait "
                     + "for one another was not tested.", gain))
     }
-    return verdicts.allSatisfy(\.passes)
+    return passes
 }

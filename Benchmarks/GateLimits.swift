@@ -32,7 +32,7 @@ struct GateLimit {
         [
             GateLimit(name: "read again", floor: "read floor + open", usual: 1.05),
             GateLimit(name: "first read", floor: "read floor + open", usual: 4.2),
-            GateLimit(name: "SecItemCopyMatching again", floor: "read floor + open", usual: 2.66),
+            GateLimit(name: "SecItemCopyMatching again", floor: "read floor + open", usual: 3),
             GateLimit(name: "read again, asynchronous", floor: "read again", usual: 1),
             GateLimit(name: "list of 1,000", floor: "list floor + open", usual: 3.4),
             GateLimit(name: "addition", floor: "add floor", usual: 2.1),

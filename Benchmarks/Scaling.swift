@@ -125,6 +125,20 @@ extension Scaling {
     }
 }
 
+extension Scaling {
+    /// Prints a row for one thread, and one for each of the counts.
+    ///
+    /// - Returns: That of one thread.
+    @discardableResult
+    func printThreads(_ kind: String, _ counts: [Int]) throws -> Result {
+        _ = try threads(1)
+        let alone = try threads(1)
+        printRow("\(kind), 1 thread", alone, beside: alone)
+        for count in counts { printRow("\(kind), \(count) threads", try threads(count), beside: alone) }
+        return alone
+    }
+}
+
 /// In a vault of `size` items: reads of 64 names, and of all names.
 func measureScaling(size: Int, parent: String) async throws {
     print("reads by several readers, \(size) items")
@@ -138,12 +152,7 @@ func measureScaling(size: Int, parent: String) async throws {
     }
     for (kind, count) in [("64 names", 64), ("all names", size)] {
         let scaling = Scaling(store: store, names: (0..<count).map { "account-\($0)" })
-        _ = try scaling.threads(1)
-        let alone = try scaling.threads(1)
-        printRow("\(kind), 1 thread", alone, beside: alone)
-        for threads in [2, 8, 64] {
-            printRow("\(kind), \(threads) threads", try scaling.threads(threads), beside: alone)
-        }
+        let alone = try scaling.printThreads(kind, [2, 8, 64])
         printRow("\(kind), 64 tasks", try await scaling.tasks(64), beside: alone)
     }
 }

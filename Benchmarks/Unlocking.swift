@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainKit
 import KeychainServices
 import KeychainVault
 import SecretMemory
@@ -75,4 +76,7 @@ func measureUnlocking(size: Int, parent: String) throws {
     for (name, floor) in rows {
         Row(name: name, micros: timing.median(name), floor: floor, base: floor.map(timing.median) ?? 1).print()
     }
+    try protected.unlockByKey()
+    let store = SecretStore(service: "com.example.service", store: protected.vault)
+    try Scaling(store: store, names: (0..<64).map { "account-\($0)" }).printThreads("unlocked, 64 names", [2, 8])
 }

@@ -19,6 +19,13 @@ final class KeyState: Sendable {
         var idleTimeout: Duration?
         /// When use last extended the timeout; `nil` if this process has only looked so far.
         var renewed: ContinuousClock.Instant?
+
+        /// Use extends the timeout, but not at each call, which would cost another system call.
+        var isRenewalDue: Bool {
+            let longest = Duration.seconds(10)
+            let pause = min(idleTimeout.map { $0 / 8 } ?? longest, longest)
+            return renewed.map { ContinuousClock.now - $0 > pause } ?? true
+        }
     }
 
     /// The purpose for which a caller needs the keys.
@@ -76,12 +83,24 @@ final class KeyState: Sendable {
     /// - Throws: `locked` if not even the index is open.
     func sealer(_ purpose: Purpose = .using) throws(KeychainError) -> RowSealer {
         if let permanent { return permanent.sealer }
+        if let sealer = unlockedSealer(purpose) { return sealer }
         return try current.withLock { (current) throws(KeychainError) in
             for state in [LockState.unlocked, .locked] {
                 if let sealer = try cached(state, purpose, &current) { return sealer }
             }
             return try always(&current)
         }
+    }
+
+    /// Asks the kernel without the lock: threads that read would wait for one another.
+    ///
+    /// - Returns: `nil` if the vault is not known to be unlocked, or the timeout has to be extended.
+    private func unlockedSealer(_ purpose: Purpose) -> RowSealer? {
+        let found = current.withLock { current in
+            current.opened[.unlocked].map { ($0.sealer, $0.cache, $0.token, $0.isRenewalDue) }
+        }
+        guard let (sealer, cache, token, isRenewalDue) = found, purpose == .looking || !isRenewalDue else { return nil }
+        return cache.isAlive(token) ? sealer : nil
     }
 
     var state: LockState {
@@ -174,15 +193,11 @@ final class KeyState: Sendable {
         return nil
     }
 
-    /// Use extends the timeout, but not at each call, which would cost another system call.
     private func renewIfDue(_ state: LockState, _ current: inout Current) throws(KeychainError) {
-        guard let opened = current.opened[state] else { return }
-        let (now, longest) = (ContinuousClock.now, Duration.seconds(10))
-        let pause = min(opened.idleTimeout.map { $0 / 8 } ?? longest, longest)
-        guard opened.renewed.map({ now - $0 > pause }) ?? true else { return }
+        guard let opened = current.opened[state], opened.isRenewalDue else { return }
         // Another unlock may have given the same entry another timeout.
         guard let (entry, token) = try opened.cache.find(state, vaultID: vaultID), token == opened.token else { return }
-        current.opened[state]?.renewed = now
+        current.opened[state]?.renewed = .now
         current.opened[state]?.idleTimeout = entry.idleTimeout
         if let timeout = entry.idleTimeout { opened.cache.renew(token, timeout) }
     }
