@@ -67,7 +67,7 @@ final class Session: Sendable {
         timeout = settings.writerTimeout
         self.identity = identity
         // Read before the database: the next check then notices every later write.
-        let stateBefore = FilesState(location)
+        let (stateBefore, databaseBefore) = (FilesState(location), FileState(location.databaseFile))
         isReadOnly = FilesState.isReadOnly(location)
         let opened = try Opened(location, settings.writerTimeout, isReadOnly: isReadOnly)
         let closing = ClosingRule()
@@ -102,7 +102,8 @@ final class Session: Sendable {
         anchors = AnchorStore(location, settings, vaultID: stored.keybag.vaultID)
         storedKeybag = copies.first ?? nil
         hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
-        lastLook = Guarded(Look(moment: .now, end: opened.end))
+        let isNamed = opened.end?.namesWAL ?? true
+        lastLook = Guarded(Look(moment: .now, end: opened.end, database: isNamed ? nil : databaseBefore))
     }
 
     /// The end of the WAL. While two of them are equal, nothing was committed in between by any process; `nil` if this cannot be
@@ -132,21 +133,24 @@ final class Session: Sendable {
             guard identity == FileIdentity(location.databaseFile), hasItsCompanions else { return false }
             // Read before the keybag, which may change at any time.
             let end = walHeader
+            let database = databaseIfUnnamed(end)
+            if let database, database != lastLook.database { return false }
             // If the keybag has changed, protectors may have changed too: open keys must not outlast them.
             let isUnchanged = end != nil && (end == lastLook.end || end == knownHead.good?.end)
             if !isUnchanged, try !hasCurrentKeybag() { return false }
-            lastLook = Look(moment: now, end: end, database: forgetReadsIfReplaced(lastLook, end))
+            lastLook = Look(moment: now, end: end, database: database)
             return true
         }
     }
 
     /// A WAL without a beginning is not named by its end, and a process that was killed while it published a commit may bring such
-    /// an end back. Commits that went into the database meanwhile have changed its file.
-    private func forgetReadsIfReplaced(_ look: Look, _ end: WALHeader?) -> FileState? {
+    /// an end back. Commits that went into the database meanwhile have changed its file. SQLite does not notice them, so that the
+    /// connections would read, and write, outdated pages from their caches.
+    ///
+    /// - Returns: `nil` if the end names the WAL.
+    private func databaseIfUnnamed(_ end: WALHeader?) -> FileState? {
         guard let end, !end.namesWAL else { return nil }
-        let database = FileState(location.databaseFile)
-        if database != look.database { reads.removeAll() }
-        return database
+        return FileState(location.databaseFile)
     }
 
     /// Whether the WAL and its index are still at their paths. If another program has removed or replaced one, other
