@@ -2,6 +2,7 @@
 // Vaults bound to a new device key, and keys that are replaced.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 extension ProtectTests {
@@ -55,6 +56,30 @@ extension ProtectTests {
         #expect(run.everything.isEmpty)
         #expect(try vault.withKey("get -s example.com").output == secret)
         #expect(try tool.status()["rotationPending"] as? Bool == false)
+    }
+
+    /// The reader keeps the WAL, and so what a backup of it would still contain.
+    @Test(arguments: [
+        "rotate", "protect remove device-key", "protect change recovery-key", "delete -s example.com -a alice --forget",
+        "history --clear --all",
+    ])
+    func verbThatErases_besideAReader_saysThatTheWALMayStillHoldIt(line: String) throws {
+        try #require(try vault.withKey("protect add device-key").status == 0)
+        try vault.store()
+        let reader = try RunningExerciser(["hold-read", tool.vaultFolder.path, tool.deviceKey.path])
+        defer { reader.kill() }
+        try #require(reader.line() == "reading")
+        let run = try vault.withKey(line)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("What was removed may still be in the WAL"), "\(run.errors)")
+    }
+
+    @Test(arguments: ["rotate", "protect remove device-key"])
+    func verbThatErases_withoutAReader_doesNotSaySo(line: String) throws {
+        try #require(try vault.withKey("protect add device-key").status == 0)
+        let run = try vault.withKey(line)
+        #expect(run.status == 0)
+        #expect(!run.errors.contains("WAL"), "\(run.errors)")
     }
 
     @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))

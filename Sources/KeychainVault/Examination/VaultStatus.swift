@@ -104,6 +104,11 @@ extension Vault {
         get throws(KeychainError) { try openSession()?.keyState.wrongCredential }
     }
 
+    /// Whether removed data may still be in the WAL, as ``VaultStatus/walHoldsRemovedData``. Looks at two files, not at the items.
+    package var walHoldsRemovedData: Bool {
+        get throws(KeychainError) { try VaultMarker.walHoldsRemovedData(location) }
+    }
+
     /// Where unlocking keeps the keys: according to the settings, unless the kernel refuses.
     public var unlockCacheInUse: VaultSettings.UnlockCacheKind {
         settings.cacheInUse

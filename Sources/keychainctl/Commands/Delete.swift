@@ -68,6 +68,7 @@ extension Keychainctl {
         func run() throws {
             let keychain = try UserKeychain(for: forget ? .forget : .delete)
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try delete(keychain) }
+            if forget { RemovedDataNotice.tell(keychain.vault) }
         }
 
         private func delete(_ keychain: UserKeychain) throws(KeychainError) {

@@ -92,6 +92,7 @@ extension Keychainctl {
                 if settings.settings { return try show(keychain.historySettings(), keychain) }
                 try clear ? remove(keychain) : list(keychain)
             }
+            if clear { RemovedDataNotice.tell(keychain.vault) }
         }
 
         private func show(_ settings: HistorySettings, _ keychain: UserKeychain) throws(KeychainError) {

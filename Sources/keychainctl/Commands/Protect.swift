@@ -159,6 +159,7 @@ extension Keychainctl {
                 try RecoveryKeyOutput.showing([secret]) { () throws(KeychainError) in
                     try vault.changeProtector(slot.id, to: secret, authority: authority)
                 }
+                RemovedDataNotice.tell(vault)
             }
         }
 
@@ -220,6 +221,7 @@ extension Keychainctl {
                     slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority, others: others,
                     progress: { progress.show($0) }, quarantined: { damaged += $0 })
                 progress.end()
+                RemovedDataNotice.tell(vault)
                 if !isRenewed {
                     Output.note(
                         "The vault keeps its keys. The removed secret together with an older copy of the vault still opens "

@@ -115,6 +115,7 @@ extension Keychainctl {
                 } catch {
                     throw try vault.cause(of: error)
                 }
+                RemovedDataNotice.tell(vault)
             }
         }
     }

@@ -38,6 +38,7 @@ extension Keychainctl {
                 let kept = try vault.rotate(
                     authority: authority, progress: { progress.show($0) }, quarantined: { damaged += $0 })
                 progress.end()
+                RemovedDataNotice.tell(vault)
                 if kept > 0 {
                     Output.note("Items bound to another device, which keep the keys of that device: \(kept).")
                 }
@@ -62,5 +63,21 @@ enum QuarantineNotice {
     /// Nothing if there are none.
     static func tell(_ count: Int) {
         if count > 0 { Output.note(text(count)) }
+    }
+}
+
+/// The message of a command that erases something, if the WAL may still hold it.
+enum RemovedDataNotice {
+    static func tell(_ vault: Vault) {
+        do throws(KeychainError) {
+            guard try vault.walHoldsRemovedData else { return }
+            Output.note(
+                "What was removed may still be in the WAL of the vault, because another process was reading it or the disk "
+                    + "was full. The next change of the vault erases it, unless a process is still reading. To check, run: "
+                    + "keychainctl status")
+        } catch {
+            // The removal is made, whatever becomes of this.
+            Output.complain(error.message)
+        }
     }
 }
