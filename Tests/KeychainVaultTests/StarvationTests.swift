@@ -47,6 +47,22 @@ struct StarvationTests {
         }
         #expect(isReported)
     }
+
+    /// The item has more pages than the first part of the index has room for, and only the index fails.
+    @Test(arguments: [("ENOSPC", "diskFull"), ("EDQUOT", "diskFull"), ("EIO", "inputOutput")])
+    func indexOfTheWAL_thatCannotGrow_isReportedByItsCause(error: String, reason: String) throws {
+        let strace = try #require(Programs.strace)
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("exerciser", "before", value: "kept"))
+        let child = try ChildProcess.run(
+            strace,
+            [
+                "-f", "-qq", "-o", "/dev/null", "-P", test.databaseFile + "-shm", "-e", "trace=pwrite64", "-e",
+                "inject=pwrite64:error=\(error)", Exerciser.path,
+            ] + test.exerciserArguments(["add-of-size", "large", "20000000"]))
+        #expect(child.failureReasons == [reason], "\(child.output)")
+        #expect(try test.state() == ["before": "kept"])
+    }
 }
 
 extension ChildResult {

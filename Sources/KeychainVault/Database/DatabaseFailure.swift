@@ -90,8 +90,8 @@ extension SQLiteFailure {
         case Self.writeFailed: limit != nil
         // SQLite first gives the WAL's index 3 bytes.
         case Self.indexDoesNotOpen: limit.map { $0 < 3 } ?? false
-        // The index has a fixed size, so growing it fails for no other reason.
-        case Self.indexDoesNotGrow: true
+        // The index grows by writing to its file, which a failing medium refuses too.
+        case Self.indexDoesNotGrow: [ENOSPC, EDQUOT, EFBIG].contains(systemError)
         default: false
         }
     }

@@ -58,8 +58,16 @@ package enum SQLValue: Sendable {
 package struct SQLiteFailure: Error, Equatable {
     /// The extended result code.
     package let code: Int32
+    /// The error of the last system call that failed on this thread. `sqlite3_system_errno` does not tell it: it is 0 after a commit that
+    /// failed.
+    let systemError: Int32
     /// The code of its group, such as `SQLITE_IOERR`.
     var group: Int32 { code & 0xFF }
+
+    /// Create it directly after the call of SQLite, whose system calls decide `systemError`.
+    init(code: Int32, systemError: Int32 = errno) {
+        (self.code, self.systemError) = (code, systemError)
+    }
 
     // SQLite's names of these codes are macros that Swift does not import.
     /// `SQLITE_IOERR_READ`
