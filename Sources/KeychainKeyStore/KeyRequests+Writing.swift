@@ -31,9 +31,13 @@ extension KeyRequests {
         }
     }
 
-    func remove(_ tag: String) throws(KeychainError) -> Bool {
+    /// - Parameter check: Takes the keys of the tag, in the transaction that removes them. If it throws, nothing is removed.
+    func remove(
+        _ tag: String, if check: (([StoredKey]) throws(KeychainError) -> Void)? = nil
+    ) throws(KeychainError) -> Bool {
         try Self.check(tag)
         return try inTransaction(query(tag)) { (requests) throws(KeychainError) in
+            try check?(requests.names(tag).map { StoredKey($0, publicKey: nil) })
             let count = try [Self.privateClass, Self.publicClass].map { (keyClass) throws(KeychainError) in
                 try requests.requests.delete(requests.query(tag, keyClass: keyClass), accessGroups: accessGroups)
             }

@@ -17,6 +17,16 @@ extension KeyStore {
         }
     }
 
+    /// Removes the key of a tag as ``remove(tag:)-swift.method``, if `check` allows it.
+    ///
+    /// - Parameter check: Takes the keys of the tag without their private bytes, in the transaction that removes them. If it
+    ///   throws, nothing is removed.
+    package func remove(
+        tag: String, if check: @escaping @Sendable ([StoredKey]) throws(KeychainError) -> Void
+    ) throws(KeychainError) -> Bool {
+        try call { (requests) throws(KeychainError) in try requests.remove(tag, if: check) }
+    }
+
     /// The key of a tag, whatever its type.
     ///
     /// - Throws: `unsupported` for ML-KEM, ML-DSA and X-Wing; otherwise the errors of `read`.

@@ -7,6 +7,7 @@ import KeychainEngine
 import KeychainKeyStore
 import KeychainKit
 import KeychainTestSupport
+import KeychainTesting
 import Testing
 
 @Suite("Lists of tools")
@@ -119,5 +120,27 @@ struct ListingTests {
         #expect(try keys.listedCertificates().entries.count == 3)
         #expect(try keys.listedIdentities().entries.map(\.key.tag) == ["a", "b"])
         try subject.setLockState(.unlocked)
+    }
+
+    // MARK: - Removing what was looked at
+
+    /// Between two transactions another program could replace the key.
+    @Test func keyToRemove_isLookedAtInTheTransactionThatRemovesIt() throws {
+        let store = ScriptedStore()
+        let keys = KeyStore(store: store)
+        try keys.save(P256.Signing.PrivateKey(), tag: "tag")
+        store.reset()
+        let isRemoved = try keys.remove(tag: "tag") { _ in }
+        #expect(isRemoved)
+        #expect(store.calls.filter { $0.kind == .transaction }.count == 1)
+        #expect(store.calls.allSatisfy { $0.kind == .transaction || $0.isInTransaction })
+    }
+
+    @Test func keyToRemove_thatTheLookRefuses_stays() throws {
+        let keys = KeyStore(store: MemoryStore())
+        try keys.save(P256.Signing.PrivateKey(), tag: "tag")
+        let refusal = KeychainError(.cancelled, "No.")
+        #expect(failure { try keys.remove(tag: "tag") { (_) throws(KeychainError) in throw refusal } } == refusal)
+        #expect(try keys.keys().count == 1)
     }
 }

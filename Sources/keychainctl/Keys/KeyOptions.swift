@@ -44,19 +44,20 @@ struct KeyOptions: ParsableArguments {
     func remove(in keychain: UserKeychain) throws(KeychainError) -> Bool {
         var store = store(in: keychain)
         store.coversBothKinds = !synchronizable
-        if accessGroup == nil {
-            let keys = try store.keys().filter { $0.tag?.utf8.elementsEqual(tag.utf8) ?? false }
-            // As bytes: two forms of "é" name two groups.
-            let named = keys.map { (Array($0.accessGroup.utf8), $0.accessGroup) }
-            let groups = Dictionary(named) { first, _ in first }.values
-            guard groups.count < 2 else {
-                throw KeychainError(
-                    .duplicateItem,
-                    "Keys of this tag are in \(groups.count) access groups, and none was removed. Name one with --access-group: "
-                        + groups.sorted().map { "'\($0.escapingControls())'" }.joined(separator: ", "))
-            }
+        guard accessGroup == nil else { return try store.remove(tag: tag) }
+        return try store.remove(tag: tag, if: Self.checkInOneGroup)
+    }
+
+    @Sendable private static func checkInOneGroup(_ keys: [KeychainKeyStore.StoredKey]) throws(KeychainError) {
+        // As bytes: two forms of "é" name two groups.
+        let named = keys.map { (Array($0.accessGroup.utf8), $0.accessGroup) }
+        let groups = Dictionary(named) { first, _ in first }.values
+        guard groups.count < 2 else {
+            throw KeychainError(
+                .duplicateItem,
+                "Keys of this tag are in \(groups.count) access groups, and none was removed. Name one with --access-group: "
+                    + groups.sorted().map { "'\($0.escapingControls())'" }.joined(separator: ", "))
         }
-        return try store.remove(tag: tag)
     }
 
     /// - Throws: `itemNotFound`.
