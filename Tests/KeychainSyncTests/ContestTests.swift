@@ -81,7 +81,7 @@ struct ContestTests {
         let before = try await headsAndSnapshots(server)
         world.advance(Observations.betweenHeads)
         await refusal(server)
-        await #expect(throws: KeychainError.undecidedRing) { _ = try await server.member.exchange(tidying: true) }
+        await #expect(throws: KeychainError.undecidedRing) { _ = try await server.member.exchange(tidying: .atOnce) }
         let after = try await headsAndSnapshots(server)
         #expect(after.isSubset(of: before))
     }

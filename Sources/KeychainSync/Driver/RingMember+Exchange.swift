@@ -87,14 +87,14 @@ extension RingMember {
     package func exchange(
         timeout: Duration = .seconds(30), progress: @Sendable (ExchangeReport) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
-        try await exchange(timeout: timeout, tidying: false, progress)
+        try await exchange(timeout: timeout, tidying: .inTurn, progress)
     }
 
     /// - Parameters:
-    ///   - tidying: Whether this machine writes a required snapshot even if it is the turn of another machine.
+    ///   - tidying: When this machine does what one of several has to do.
     ///   - isLettingIn: Whether machines that ask are let in.
     func exchange(
-        timeout: Duration = .seconds(30), tidying: Bool, lettingIn isLettingIn: Bool = true,
+        timeout: Duration = .seconds(30), tidying: Tidying, lettingIn isLettingIn: Bool = true,
         _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
         let (lock, present) = try await blocking { [self] () throws(KeychainError) -> (SyncLock, RingState?) in
@@ -116,11 +116,11 @@ extension RingMember {
     }
 
     private func exchange(
-        _ state: RingState, tidying: Bool, lettingIn isLettingIn: Bool, _ report: inout ExchangeReport,
+        _ state: RingState, tidying: Tidying, lettingIn isLettingIn: Bool, _ report: inout ExchangeReport,
         _ progress: @Sendable (ExchangeReport) -> Void
     ) async throws(KeychainError) {
         let carrier = try carrier(of: state)
-        var fetched = try await fetchAll(carrier, sealing: !tidying, &report, progress)
+        var fetched = try await fetchAll(carrier, sealing: tidying == .inTurn, &report, progress)
         if !isLettingIn { fetched.state.invitations = [:] }
         guard fetched.state.isMember else { throw .noMember(fetched.state.replica) }
         if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
@@ -138,7 +138,7 @@ extension RingMember {
 
     /// Publishes what this machine has, once everything that the others have is here.
     private func complete(
-        _ fetched: inout FetchedRing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport,
+        _ fetched: inout FetchedRing, _ carrier: any Carrier, _ tidying: Tidying, _ report: inout ExchangeReport,
         _ progress: @Sendable (ExchangeReport) -> Void
     ) async throws(KeychainError) {
         // A machine that is let in takes the ring as this one shows it. So nobody is, either.
@@ -147,16 +147,17 @@ extension RingMember {
         if !fetched.isSealed || !fetched.state.invitations.isEmpty {
             _ = try await note(fetched.outcomes, [], carrier, &report)
             fetched.outcomes = []
-            try await prepareForJoining(fetched, carrier, &report)
-            try await letIn(fetched.listing, fetched.state.invitations, carrier, &report)
+            if try await isReadyForJoining(fetched, carrier, &report) {
+                try await letIn(fetched.listing, fetched.state.invitations, carrier, &report)
+            }
             try await publish(carrier, &report)
             progress(report)
         }
         // A machine that was just admitted should not have to wait for another machine.
-        let isAsked = isAsked || !report.admitted.isEmpty
-        if !isAsked, try await end(fetched, &report) { return }
+        let tidying = report.admitted.isEmpty ? tidying : .atOnce
+        if tidying == .inTurn, try await end(fetched, &report) { return }
         progress(report)
-        try await tidy(fetched.listing, carrier, isAsked, &report)
+        _ = try await tidy(fetched.listing, carrier, tidying, &report)
         let found = report.findings
         _ = try await take(&report) { state, now in
             state.lastExchange = now
@@ -166,15 +167,19 @@ extension RingMember {
     }
 
     /// A machine that is let in takes what it finds. Where that is not what the others have, a snapshot tells it so, and comes first.
-    private func prepareForJoining(
+    ///
+    /// - Returns: Whether machines that ask can be let in. Otherwise their requests wait for the next exchange.
+    private func isReadyForJoining(
         _ fetched: FetchedRing, _ carrier: any Carrier, _ report: inout ExchangeReport
-    ) async throws(KeychainError) {
+    ) async throws(KeychainError) -> Bool {
         let isAsked = fetched.listing.names.contains {
             if case .request(let id, _) = $0 { fetched.state.invitations[id] != nil } else { false }
         }
         let replica = fetched.state.replica
-        guard isAsked, replica.needsSnapshot || replica.isAmbiguous(fetched.listing) else { return }
-        try await tidy(fetched.listing, carrier, true, writing: true, &report)
+        guard isAsked, replica.needsSnapshot || replica.isAmbiguous(fetched.listing) else { return true }
+        // A snapshot stands only for what is published.
+        try await publish(carrier, &report)
+        return try await tidy(fetched.listing, carrier, .withSnapshot, &report)
     }
 
     /// - Parameter isReplacing: Whether keys that a removed member may know are replaced even if there is nothing to seal now.

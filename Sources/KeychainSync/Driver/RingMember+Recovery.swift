@@ -86,7 +86,7 @@ extension RingMember {
             // The exchange publishes that this machine is a member. If it was published before, and this machine interrupted, the
             // next attempt would add another one.
             try await blocking { [self] () throws(KeychainError) -> Void in try enter(replica, place) }
-            return try await exchange(tidying: true)
+            return try await exchange(tidying: .atOnce)
         }
         throw failure
     }

@@ -33,7 +33,7 @@ extension RingMember {
         do throws(KeychainError) {
             let carrier = try carrier(of: step.state)
             for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
-            report.add(try await exchange(tidying: true))
+            report.add(try await exchange(tidying: .atOnce))
         } catch {
             // Until another decision is made, this machine sends nothing else; the removal itself is sent already.
             let what =
@@ -48,7 +48,7 @@ extension RingMember {
     private func exchangeBeforeRemoval(isOptional: Bool) async throws(KeychainError) -> ExchangeReport {
         do throws(KeychainError) {
             // Who asks now may be one that is to be removed, and has a code.
-            return try await exchange(tidying: false, lettingIn: false)
+            return try await exchange(tidying: .inTurn, lettingIn: false)
         } catch {
             // Everything was fetched. What is to be decided may be who is removed.
             if error == .undecidedRing { return ExchangeReport() }

@@ -66,7 +66,7 @@ extension RingMember {
             state.replica.followClock(at: now)
             return state.replica.startAgain(at: now)
         }
-        report.add(try await exchange(tidying: true))
+        report.add(try await exchange(tidying: .atOnce))
         return report
     }
 

@@ -5,34 +5,44 @@ import Foundation
 import KeychainEngine
 import KeychainSyncCore
 
+/// When a machine does what one of several has to do.
+enum Tidying {
+    /// When it is needed, and either it is the turn of this machine or the others have had time for it.
+    case inTurn
+    /// When it is needed.
+    case atOnce
+    /// In any case: a snapshot is written even if none is needed otherwise.
+    case withSnapshot
+}
+
 extension RingMember {
     /// New keys after a removal, a snapshot, a head. If several machines could do it, the one whose turn it is does;
     /// any other does it a minute later, in case that machine is gone.
     ///
-    /// - Parameters:
-    ///   - isAsked: Whether this machine does it in any case.
-    ///   - isWriting: Whether it writes a snapshot even if none is needed otherwise.
+    /// - Returns: Whether a snapshot was written. None is while something of this machine is not published.
     func tidy(
-        _ listing: Listing, _ carrier: any Carrier, _ isAsked: Bool, writing isWriting: Bool = false,
-        _ report: inout ExchangeReport
-    ) async throws(KeychainError) {
+        _ listing: Listing, _ carrier: any Carrier, _ tidying: Tidying, _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> Bool {
         let hasMoved = report.hasMoved
         let step = try await take(&report) { state, now in
             guard state.hasNewestKeys else { return [] }
             try state.checkDecided()
             let count = state.replica.uncoveredSegmentCount(in: listing)
-            guard state.mayWrite, isWriting || state.isNeeded(count) else {
+            guard state.mayWrite, tidying == .withSnapshot || state.isNeeded(count) else {
                 state.neededSince = 0
                 return try state.headIfDue(listing, hasMoved, at: now)
             }
             if state.neededSince == 0 { state.neededSince = now }
-            let isItsTask = isAsked || state.isTurn || now >= state.neededSince + RingState.patience
+            let isItsTask = tidying != .inTurn || state.isTurn || now >= state.neededSince + RingState.patience
             guard isItsTask, state.replica.isPublished else { return [] }
             state.neededSince = 0
             let keys = state.replica.ring.needsRotation ? try state.replica.rotate() : []
             return try keys + state.replica.snapshot(at: now) + state.headIfDue(listing, true, at: now)
         }
-        _ = try await carryOut(step.effects, carrier, &report)
+        let (outcomes, wanted) = try await publish(step.effects, carrier, &report)
+        _ = try await note(outcomes, wanted, carrier, &report)
+        let snapshot = outcomes.filter { if case .snapshot = $0.0 { true } else { false } }
+        return !snapshot.isEmpty && snapshot.allSatisfy { $0.1 != .otherThere }
     }
 }
 
