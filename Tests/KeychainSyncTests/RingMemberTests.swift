@@ -145,6 +145,31 @@ struct RingMemberTests {
         #expect(try desktop.items() == [])
     }
 
+    @Test func items_markedAndBoundToTheirMachine_areCountedInTheStatus() async throws {
+        let laptop = try await founder(["a": "1"])
+        var bound = Machine.query("bound", "v")
+        bound.attributes[.accessible] = .string(Accessibility.whenUnlockedThisDeviceOnly.rawValue)
+        _ = try laptop.engine.add(bound, accessGroups: .unrestricted)
+        var local = Machine.query("local", "v")
+        local.attributes[.synchronizable] = nil
+        _ = try laptop.engine.add(local, accessGroups: .unrestricted)
+        let status = try await laptop.member.status()
+        #expect(status.items == 1 && status.staying == 1)
+        #expect(SyncStatus(status).staying == 1)
+    }
+
+    @Test func items_markedInAGroupThatIsNotShared_areCountedInTheStatus() async throws {
+        let laptop = try machine("laptop")
+        for account in ["a", "b"] {
+            var query = Machine.query(account, "v")
+            query.attributes[.accessGroup] = .string(account == "a" ? "web" : "other")
+            _ = try laptop.engine.add(query, accessGroups: .unrestricted)
+        }
+        _ = try await laptop.member.found(name: "laptop", at: place, sharing: ["web"])
+        let status = try await laptop.member.status()
+        #expect(status.items == 1 && status.staying == 1)
+    }
+
     @Test func value_ofManyBytes_arrivesWhole() async throws {
         let (laptop, desktop) = try await pair()
         let value = String(repeating: "0123456789abcdef", count: 200_000)

@@ -160,6 +160,22 @@ struct SyncVerbTests {
         #expect(try tool.run("sync", "status", "--max-age", "1h").status == 0)
     }
 
+    @Test func items_markedAndBoundToTheMachine_areCountedInTheStatus() throws {
+        try found()
+        #expect(try !tool.run("sync", "status").text.contains("marked as synchronizable"))
+        let bound = try tool.run(
+            "set", "--synchronizable", "-s", "s", "-a", "bound", "--accessibility", "when-unlocked-this-device-only",
+            input: Data("v".utf8))
+        #expect(bound.status == 0, "\(bound.errors)")
+        #expect(try set("alice").status == 0)
+        let object = try status(tool.run("sync", "status", "--json"))
+        #expect(object["items"] as? Int == 1 && object["staying"] as? Int == 1)
+        let text = try tool.run("sync", "status").text
+        #expect(
+            text.contains("marked as synchronizable, but bound to this machine or in another access group: 1\n"),
+            "\(text)")
+    }
+
     @Test func compareCodes_ofTwoMachines_areEqualOnceTheyHaveTheSame() throws {
         try found()
         try join()

@@ -28,6 +28,9 @@ package struct RingStatus: Sendable {
     package let isMember: Bool
     /// The number of items that all machines have, as far as this one knows.
     package let items: Int
+    /// The number of items that are marked as synchronizable and stay on this machine: they are bound to it, or the ring does not share
+    /// their access group.
+    package let staying: Int
     /// The number of local changes that are not on the carrier yet.
     package let pending: Int
     /// The number of items with values that are not shown.
@@ -53,8 +56,21 @@ extension RingMember {
     package func status() async throws(KeychainError) -> RingStatus {
         try await blocking { [self] () throws(KeychainError) -> RingStatus in
             // Collects local changes; without a carrier they stay in this vault.
-            RingStatus(try step { _, _ in [] }.state, unstoredFailure.withLock { $0 }, at: now)
+            let state = try step { _, _ in [] }.state
+            let staying = try stayingCount(state.replica.ring.policy)
+            return RingStatus(state, staying: staying, unstoredFailure.withLock { $0 }, at: now)
         }
+    }
+
+    private func stayingCount(_ policy: Policy) throws(KeychainError) -> Int {
+        var count = 0
+        for itemClass in ItemClass.allCases {
+            var marked = Selection(itemClass: itemClass, conditions: [.synchronizable: .number(1)])
+            marked.namesConstrained = true
+            let found = try vault.select(marked, limit: nil, includingValues: false, .none.looking).items
+            count += found.count { !$0.item.isShared || !policy.shares($0.item.accessGroup) }
+        }
+        return count
     }
 
     /// Goes on as another writer, sends again what no other machine has, and writes what the folder lacks. For a machine that was copied,
@@ -80,7 +96,7 @@ extension RingMember {
 }
 
 extension RingStatus {
-    fileprivate init(_ state: RingState, _ unstored: RingFailure?, at now: UInt64) {
+    fileprivate init(_ state: RingState, staying: Int, _ unstored: RingFailure?, at now: UInt64) {
         let replica = state.replica
         ring = replica.log.id
         place = state.place
@@ -91,7 +107,7 @@ extension RingStatus {
         }
         groups = replica.ring.policy.groups
         isMember = replica.ring.isActive(replica.member)
-        items = replica.items.items.count
+        (items, self.staying) = (replica.items.items.count, staying)
         pending = replica.unpublishedCount
         conflicts = replica.items.items.count { replica.hasConflict($0) }
         kept = state.kept.all.count

@@ -33,6 +33,9 @@ public struct SyncStatus: Hashable, Sendable {
     public let isPaused: Bool
     /// The number of shared items.
     public let items: Int
+    /// The number of items that are marked as synchronizable and stay on this machine: their class ends in `ThisDeviceOnly`, or the ring
+    /// does not share their access group.
+    public let staying: Int
     /// The number of changes of this machine that are not on the carrier yet.
     public let pending: Int
     /// The number of items with values that are not shown: see ``KeychainSync/KeychainSync/conflicts()``.
@@ -63,7 +66,7 @@ extension SyncStatus {
         machines = status.members.map(Machine.init)
         accessGroups = status.groups
         (isMember, isPaused) = (status.isMember, status.isPaused)
-        (items, pending, conflicts) = (status.items, status.pending, status.conflicts)
+        (items, staying, pending, conflicts) = (status.items, status.staying, status.pending, status.conflicts)
         lastExchange = status.lastExchange == 0 ? nil : Date(milliseconds: status.lastExchange)
         (hasRecoveryKey, openInvitations) = (status.hasRecoveryKey, status.openInvitations)
         compareCode = status.compareCode

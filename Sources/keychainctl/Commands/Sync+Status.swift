@@ -27,7 +27,8 @@ extension Keychainctl.Sync {
                 changes, so give more than that.
 
                 With --json: an object with the keys ring, place, groups (null for all), machines (name, \
-                role, thisMachine, lastSeen), member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused, \
+                role, thisMachine, lastSeen), member, items, staying (marked as synchronizable, but bound to this \
+                machine or in an access group that is not shared), pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused, \
                 compare, notices (kind, message, since) and failure (reason, message, since; null for none). \
                 Times are dates, or null for never.
 

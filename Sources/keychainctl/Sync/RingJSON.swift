@@ -61,6 +61,7 @@ struct RingJSON: Encodable {
     let machines: [Machine]
     let member: Bool
     let items: Int
+    let staying: Int
     let pending: Int
     let conflicts: Int
     let kept: Int
@@ -83,6 +84,7 @@ struct RingJSON: Encodable {
         }
         member = status.isMember
         items = status.items
+        staying = status.staying
         pending = status.pending
         conflicts = status.conflicts
         kept = status.kept
@@ -100,9 +102,8 @@ struct RingJSON: Encodable {
     }
 
     private enum Key: String, CodingKey {
-        case ring, place, groups, machines, member, items, pending, conflicts, kept, recoveryKey, invitations,
-            lastExchange
-        case paused, compare, notices, failure
+        case ring, place, groups, machines, member, items, staying, pending, conflicts, kept, recoveryKey, invitations
+        case lastExchange, paused, compare, notices, failure
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -113,6 +114,7 @@ struct RingJSON: Encodable {
         try object.encode(machines, forKey: .machines)
         try object.encode(member, forKey: .member)
         try object.encode(items, forKey: .items)
+        try object.encode(staying, forKey: .staying)
         try object.encode(pending, forKey: .pending)
         try object.encode(conflicts, forKey: .conflicts)
         try object.encode(kept, forKey: .kept)

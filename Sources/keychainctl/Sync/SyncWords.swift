@@ -82,6 +82,10 @@ enum SyncWords {
             "items: \(status.items); not sent yet: \(status.pending); with other values kept: \(status.conflicts)",
             "compare code: \(status.compareCode)",
         ]
+        if status.staying > 0 {
+            lines.append(
+                "marked as synchronizable, but bound to this machine or in another access group: \(status.staying)")
+        }
         if let groups = status.groups {
             lines.append(
                 "access groups that are shared: \(groups.map { $0.escapingControls() }.joined(separator: ", "))")
