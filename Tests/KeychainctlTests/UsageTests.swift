@@ -42,7 +42,8 @@ struct UsageTests {
         "backup", "restore", "quarantine restore", "quarantine purge", "quarantine purge 1 --all",
         "quarantine restore one", "quarantine frobnicate", "export", "import-archive", "export f --clear-text xml",
         "import-archive f --merge --replace", "key generate", "key generate p256", "key generate --tag t",
-        "key generate p256 --tag ''", "key sign", "key verify --tag t", "key export --tag t --replace",
+        "key generate p256 --tag ''", "key sign", "key verify --tag t", "key export --tag t --replace", "key delete",
+        "key delete --tag t --application-label 00", "key delete --application-label 0", "key export",
         "key frobnicate",
         "key export f --tag t --clear-text --file-passphrase-fd 3", "key import --tag t --file-passphrase-fd 0",
     ])

@@ -180,7 +180,7 @@ extension Keychainctl.Key {
             discussion: """
                 The file is PKCS#8 in PEM, which openssl and most programs read. You enter a new \
                 passphrase twice, or give it on a descriptor. Without a file, the key is written to \
-                standard output, which must not be a terminal.
+                standard output, which must not be a terminal. --application-label names a key without a tag.
 
                 With --clear-text the key is not encrypted. Only you can read the file, but so can every \
                 program and every backup of yours. Remove it soon.
@@ -199,7 +199,7 @@ extension Keychainctl.Key {
             completion: .file())
         var file: String?
 
-        @OptionGroup(title: "Key") var key: KeyOptions
+        @OptionGroup(title: "Key") var key: StoredKeyOptions
         @OptionGroup var passphrase: KeyFilePassphraseOptions
 
         @Flag(help: "Write the key without a passphrase.")

@@ -46,7 +46,8 @@ extension Keychainctl.Key {
                 no authentication prompt: for a key that requires authentication, only its tag and type \
                 are shown. SSH has no fingerprints of X25519, ML-KEM, ML-DSA and X-Wing keys.
 
-                A key on a token, such as a TPM, is shown with the token's name.
+                A key on a token, such as a TPM, is shown with the token's name. A key without a tag is shown \
+                with '-': key delete and key export take its applicationLabel, which --json shows.
 
                 With --json: an array of objects with the keys tag, type, size, fingerprint, \
                 applicationLabel, label, accessGroup, created, modified, synchronizable, accessibility, \
@@ -121,7 +122,10 @@ extension Keychainctl.Key {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Remove a private key for good.",
-            usage: "keychainctl key delete --tag <name> [<options>]",
+            usage: """
+                keychainctl key delete --tag <name> [<options>]
+                keychainctl key delete --application-label <hex> [<options>]
+                """,
             discussion: """
                 Nothing is kept, and `undo` cannot bring the key back. If several keys have the tag, all \
                 are removed in one step, marked for synchronization or not, and so are their public halves. \
@@ -129,11 +133,14 @@ extension Keychainctl.Key {
                 groups, none is removed and the exit code is 4: name one with --access-group. Nothing is \
                 printed.
 
+                A key without a tag, such as one of an identity whose certificate was deleted, is named by \
+                --application-label. Keys with a tag stay then.
+
                 EXAMPLES
                   keychainctl key delete --tag release
                 """)
 
-        @OptionGroup(title: "Key") var key: KeyOptions
+        @OptionGroup(title: "Key") var key: StoredKeyOptions
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 

@@ -2,7 +2,6 @@
 // The options that name a private key, and the store of the keys.
 
 import ArgumentParser
-import KeychainAuthenticators
 import KeychainKeyStore
 import KeychainKeys
 import KeychainKit
@@ -37,36 +36,6 @@ struct KeyOptions: ParsableArguments {
         return keychain.keys(accessGroup: group, synchronizable: synchronizable)
     }
 
-    /// Without --synchronizable, keys of both kinds go, as lists show both.
-    ///
-    /// - Returns: Whether there was one.
-    /// - Throws: `duplicateItem` if several access groups have one, since a key is gone for good.
-    func remove(in keychain: UserKeychain) throws(KeychainError) -> Bool {
-        var store = store(in: keychain)
-        store.coversBothKinds = !synchronizable
-        guard accessGroup == nil else { return try store.remove(tag: tag) }
-        return try store.remove(tag: tag, if: Self.checkInOneGroup)
-    }
-
-    @Sendable private static func checkInOneGroup(_ keys: [KeychainKeyStore.StoredKey]) throws(KeychainError) {
-        // As bytes: two forms of "é" name two groups.
-        let named = keys.map { (Array($0.accessGroup.utf8), $0.accessGroup) }
-        let groups = Dictionary(named) { first, _ in first }.values
-        guard groups.count < 2 else {
-            throw KeychainError(
-                .duplicateItem,
-                "Keys of this tag are in \(groups.count) access groups, and none was removed. Name one with --access-group: "
-                    + groups.sorted().map { "'\($0.escapingControls())'" }.joined(separator: ", "))
-        }
-    }
-
-    /// - Throws: `itemNotFound`.
-    func key(in keychain: UserKeychain) throws(KeychainError) -> UntypedKey {
-        let store = store(in: keychain)
-        guard let key = try store.privateKey(tag: tag) else { throw .noKey }
-        return key
-    }
-
     /// The key, opened to sign.
     ///
     /// - Throws: `itemNotFound`.
@@ -92,5 +61,5 @@ extension UserKeychain {
 }
 
 extension KeychainError {
-    static let noKey = KeychainError(.itemNotFound, "No key has this tag. To see the keys: keychainctl key list")
+    static let noKey = KeychainError(.itemNotFound, "No key has this name. To see the keys: keychainctl key list")
 }
