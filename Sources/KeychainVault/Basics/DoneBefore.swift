@@ -12,6 +12,7 @@ extension KeychainError {
     package func after(_ done: String, next: String? = nil) -> KeychainError {
         // This is true of the failed step, but not of the whole operation.
         let cause = message.replacing("; nothing was changed", with: "").replacing(" Nothing was changed.", with: "")
+            .replacing("; nothing was written", with: "")
         return KeychainError(reason, [done, cause, next].compactMap { $0 }.joined(separator: " "), status: status)
     }
 }

@@ -21,7 +21,7 @@ extension Vault {
     ///     step fails.
     /// - Returns: The number of items whose keys are bound to another device key; they stay as they are.
     /// - Throws: `authenticationFailed` if the authority is not one; `rolledBack`, and nothing has begun, if any row differs from the
-    ///   last known state; `unavailable` if not all could be rotated.
+    ///   last known state, or, and the old keys stay, if one does after a pass; `unavailable` if not all could be rotated.
     @discardableResult
     public func rotate(
         authority: ProtectorSecret? = nil, progress: (Int) -> Void = { _ in }, quarantined: (Int) -> Void = { _ in }
@@ -31,8 +31,9 @@ extension Vault {
         return try rotate(by: authority, progress: progress, quarantined: quarantined)
     }
 
-    /// Call it before a rotation. In a large vault a write only counts the rows, so the rotation would seal an older row that was put in
-    /// the place of the present one under the new keys.
+    /// Call it before a rotation, and before it drops keys. A write only counts the rows of a large vault, and adds up those of a small one
+    /// only once in a session, so the rotation seals an older row that is in the place of the present one under the new keys. The sum in
+    /// the head keeps the difference, also while others write.
     ///
     /// - Throws: `rolledBack`.
     func compareAllRows(_ authority: Authority) throws(KeychainError) {
@@ -77,6 +78,8 @@ extension Vault {
                 if step.quarantined > 0 { quarantined(step.quarantined) }
                 PausePoint.betweenBatches.reached()
             }
+            // An older row that was put in the place of another since the first comparison is under the new keys now.
+            try compareAllRows(authority)
             end = try finishRotation(authority)
             if end.movable == 0 { break }
         }
