@@ -189,7 +189,8 @@ struct RingNoticesTests {
         var notices = RingNotices()
         let flood = (0..<1000).map { SyncFinding.refused(.segment(WriterID(UInt64($0)), 1), .malformed) }
         notices.note(flood, at: 6)
-        notices.note([.silent(.random(), since: 1), .tooLargeToShare, .withheld(WriterID(1), counter: 2)], at: 7)
+        notices.note(
+            [.silent(.random(), since: 1), .tooLargeToShare(item: "'a'"), .withheld(WriterID(1), counter: 2)], at: 7)
         #expect(notices.all.count == RingNotices.most)
         #expect(Set(notices.all.map(\.kind)) == ["refused", "silent", "tooLarge", "withheld"])
     }

@@ -186,7 +186,8 @@ struct InterfaceTests {
             (.equivocation(member, number: 1), .copied), (.startedAgain(writer), .copied),
             (.shownAfterRefusal(.segment(writer, 1)), .shownAfterRefusal), (.differentState(member), .different),
             (.clockAhead(member, milliseconds: 1), .clockAhead), (.contested(card, by: card), .contested),
-            (.tooLargeToShare, .tooLarge), (.notSent(changes: 1), .notSent), (.placeTaken(.random()), .notShown),
+            (.tooLargeToShare(item: "'a'"), .tooLarge), (.notSent(changes: 1), .notSent),
+            (.placeTaken(.random()), .notShown),
             (.notUnderstood(.random()), .notShown),
             (.notOpened(.random(), .noKey), .notShown), (.refused(.segment(writer, 1), .tooLarge), .refused),
         ]

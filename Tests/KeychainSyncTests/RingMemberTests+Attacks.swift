@@ -57,15 +57,35 @@ extension RingMemberTests {
         try await laptop.exchange()
         try await desktop.exchange()
         try laptop.update("a", String(repeating: "x", count: 17_000_000))
-        #expect(try await laptop.exchange().findings == [.tooLargeToShare])
+        let tooLarge = SyncFinding.tooLargeToShare(item: "'a' of 's'")
+        #expect(try await laptop.exchange().findings == [tooLarge])
         try desktop.delete("a")
         try await desktop.exchange()
-        #expect(try await laptop.exchange().findings.contains(.tooLargeToShare))
+        #expect(try await laptop.exchange().findings.contains(tooLarge))
         #expect(try laptop.items().count == 1)
         try laptop.update("a", "2")
         try await laptop.exchange()
         try await desktop.exchange()
         #expect(try desktop.items() == ["a=2"])
+    }
+
+    @Test func noticesOfValuesThatAreTooLarge_nameTheirItems() async throws {
+        let laptop = try await founder()
+        for account in ["a", "b"] { try laptop.add(account, String(repeating: "x", count: 17_000_000)) }
+        try await laptop.exchange()
+        let messages = try await laptop.member.status().notices.map(\.message)
+        #expect(messages.count == 2)
+        for account in ["a", "b"] {
+            #expect(messages.contains { $0.hasPrefix("The item '\(account)' of 's' is larger") }, "\(messages)")
+        }
+        #expect(!messages.contains { $0.contains("xx") })
+    }
+
+    @Test func noticeOfAnItemWithALongName_hasItsBeginning() async throws {
+        let laptop = try await founder()
+        try laptop.add(String(repeating: "n", count: 1000), String(repeating: "x", count: 17_000_000))
+        let text = try #require(try await laptop.exchange().findings.first?.text)
+        #expect(text.hasPrefix("The item '\(String(repeating: "n", count: 64))…' of 's' is larger"))
     }
 
     @Test func vaultRestoredFromABackup_losesNothingAndIsHeard() async throws {

@@ -98,7 +98,7 @@ struct ItemExchange {
                 if let before, before != id { named.deleted = before }
                 let content = SharedItem.encode(item)
                 guard content.count <= Bounds.item else {
-                    findings.append(.tooLargeToShare)
+                    findings.append(.tooLargeToShare(item: item.nameForPeople))
                     tooLarge.insert(row)
                     continue
                 }
@@ -209,6 +209,21 @@ struct ItemExchange {
         if try transaction.remove(named: Data(id.bytes)) { applied += 1 }
     }
 
+}
+
+extension Item {
+    /// The account and the service or server, as far as it has them; those of a key or certificate: its label. A name may be as long as
+    /// a value, so only its beginning is shown.
+    fileprivate var nameForPeople: String {
+        func text(_ attribute: Attribute) -> String? {
+            guard case .string(let text) = attributes[attribute], !text.isEmpty else { return nil }
+            let beginning = String(String.UnicodeScalarView(text.unicodeScalars.prefix(64)))
+            return "'\(beginning)\(beginning.utf8.count < text.utf8.count ? "…" : "")'"
+        }
+        let name = text(.account) ?? text(.label)
+        let place = (text(.service) ?? text(.server)).map { "of \($0)" }
+        return [name, place].compactMap(\.self).joined(separator: " ")
+    }
 }
 
 extension Replica {

@@ -12,7 +12,7 @@ package struct RingNotice: Codable, Hashable, Sendable {
     package let kind: String
     /// What it is about. A later finding of the same kind and subject takes its place.
     let subject: String
-    /// A text for the user, without the content of an item.
+    /// A text for the user, without the value of an item.
     package let message: String
     /// When it was found first, in milliseconds since 1970.
     package let since: UInt64

@@ -45,7 +45,8 @@ extension Finding {
         case .shownAfterRefusal(let name): name.text
         case .differentState(let member): member.hex
         case .clockAhead(let member, _): member.hex
-        case .tooLargeToShare, .notSent: ""
+        case .tooLargeToShare(let item): item
+        case .notSent: ""
         case .placeTaken(let item), .notUnderstood(let item): item.hex
         case .notOpened(let item, _): item.hex
         case .refused(let name, let refusal): "\(name.text) \(refusal)"

@@ -60,8 +60,9 @@ extension Finding {
         case .clockAhead(let member, let milliseconds):
             "The clock of \(member.hex) is \(milliseconds / 3_600_000) hours ahead, or was. Its changes win over concurrent ones. Set its clock, "
                 + "then run there: keychainctl sync repair"
-        case .tooLargeToShare:
-            "An item is larger than 16 MiB and is not shared. It stays on this machine as it is, whatever others write."
+        case .tooLargeToShare(let item):
+            (item.isEmpty ? "An item without a name" : "The item \(item)")
+                + " is larger than 16 MiB and is not shared. It stays on this machine as it is, whatever others write."
         case .notSent(let changes):
             "Changes of this machine that stay here, because it only reads in its ring: \(changes). Make them on a machine that may "
                 + "write. What was changed here keeps its value, whatever the others write."

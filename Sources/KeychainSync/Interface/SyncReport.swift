@@ -77,7 +77,7 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
     }
 
     public let kind: Kind
-    /// One or a few sentences for the user: what happened, to what, and what to do next. Never the content of an item.
+    /// One or a few sentences for the user: what happened, to what, and what to do next. It may name an item, and never has its value.
     public let message: String
 
     public var description: String { message }

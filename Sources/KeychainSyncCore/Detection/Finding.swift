@@ -35,7 +35,9 @@ package enum Finding: Hashable, Sendable {
     /// The clock of a member is more than a day ahead.
     case clockAhead(MemberID, milliseconds: UInt64)
     /// A local item exceeds the ring's maximum size, and is not shared.
-    case tooLargeToShare
+    ///
+    /// - Parameter item: What a person knows it by.
+    case tooLargeToShare(item: String)
     /// Local changes stay on this machine, because it only reads in its ring.
     case notSent(changes: Int)
     /// A local item that is not shared has the primary key of an item from another machine, which is not shown.
