@@ -7,6 +7,7 @@ import KeychainKit
 import KeychainTestSupport
 import KeychainVault
 import SecretMemory
+import SyncHostility
 import Testing
 
 @testable import KeychainSync
@@ -146,6 +147,41 @@ extension InterfaceTests {
         }
         try await laptop.exchange()
         #expect(try await !carrier.list().names.contains { if case .request = $0 { true } else { false } })
+    }
+
+    @Test func invitation_thatCannotBePublished_isWithdrawn() async throws {
+        let laptop = try await world.founder()
+        try await world.view(laptop).fail(CarrierFailure(.unavailable, "The test lets this call fail."))
+        let error = await #expect(throws: KeychainError.self) { _ = try await laptop.sync.invite(name: "desktop") }
+        #expect(error?.reason == .unavailable && error?.message.contains("is withdrawn") == true)
+        #expect(try await laptop.sync.status().openInvitations == 0)
+    }
+
+    @Test func invitation_whoseCodeCannotBeShown_isWithdrawn() async throws {
+        let laptop = try await world.founder()
+        let error = await #expect(throws: KeychainError.self) {
+            try await laptop.member.invite(name: "desktop", for: .seconds(3600)) { _ throws(KeychainError) in
+                throw KeychainError(.inputOutput, "The paper is used up.")
+            }
+        }
+        #expect(error?.reason == .inputOutput && error?.message.hasPrefix("The paper is used up.") == true)
+        #expect(try await laptop.sync.status().openInvitations == 0)
+        // The next exchange takes it away.
+        try await laptop.exchange()
+        #expect(try await world.names(laptop) { if case .invitation = $0 { true } else { false } } == [])
+    }
+
+    @Test func invitation_thatIsCancelledWhileItIsPublished_isWithdrawn() async throws {
+        let laptop = try await world.founder()
+        let view = try await world.view(laptop)
+        view.hold()
+        let inviting = Task { try await laptop.sync.invite(name: "desktop") }
+        try await yieldUntil("the publication") { view.heldCount == 1 }
+        inviting.cancel()
+        view.release()
+        let error = await #expect(throws: KeychainError.self) { _ = try await inviting.value }
+        #expect(error?.reason == .cancelled)
+        #expect(try await laptop.sync.status().openInvitations == 0)
     }
 
     @Test func approval_ofAnotherMachine_admitsNobody() async throws {

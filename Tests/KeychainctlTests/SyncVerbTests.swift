@@ -315,6 +315,21 @@ struct SyncVerbTests {
         #expect(try tool.run("sync", "now").status == 0)
     }
 
+    @Test func invitation_whoseFolderIsGone_isWithdrawn() throws {
+        try found()
+        let run = try tool.shell(
+            "mv shared away; \"$CTL\" sync invite --name desktop; code=$?; mv away shared; exit $code")
+        #expect(run.status == 13 && run.output.isEmpty && run.errors.contains("is withdrawn"), "\(run.errors)")
+        #expect(try status(tool.run("sync", "status", "--json"))["invitations"] as? Int == 0)
+    }
+
+    @Test func invitation_whoseCodeCannotBePrinted_isWithdrawn() throws {
+        try found()
+        let run = try tool.shell("\"$CTL\" sync invite --name desktop > /dev/full")
+        #expect(run.status == 17 && run.errors.contains("is withdrawn"), "\(run.errors)")
+        #expect(try status(tool.run("sync", "status", "--json"))["invitations"] as? Int == 0)
+    }
+
     @Test func code_thatIsMistyped_isToldApartFromOneThatNobodyMade() throws {
         try found()
         let invited = try tool.run("sync", "invite", "--name", "x")

@@ -55,9 +55,13 @@ extension RingMember {
     ///   - duration: How long the code is valid.
     ///   - role: `device`, or `reader` for one that only reads.
     ///   - needsApproval: Whether each machine waits for ``approve(_:)``.
+    ///   - show: Shows the code once it can be used.
     /// - Returns: The code. It is shown once. Anyone who has it in time can join the ring.
+    /// - Throws: If it throws, also because the task was cancelled or `show` throws, the invitation is withdrawn.
+    @discardableResult
     package func invite(
-        name: String, for duration: Duration, uses: Int = 1, role: Role = .device, needsApproval: Bool = false
+        name: String, for duration: Duration, uses: Int = 1, role: Role = .device, needsApproval: Bool = false,
+        showing show: @Sendable (SecretBytes) throws(KeychainError) -> Void = { _ in }
     ) async throws(KeychainError) -> SecretBytes {
         let code = InvitationCode.make()
         let expires = now + UInt64(duration.bounded / .milliseconds(1))
@@ -75,9 +79,37 @@ extension RingMember {
             state.invitations[id] = invitation
             return [.write(invitation.objectName, invitation.offer(state.replica.log))]
         }
-        let carrier = try carrier(of: step.state)
-        for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
+        do throws(KeychainError) {
+            let carrier = try carrier(of: step.state)
+            for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
+            guard !Task.isCancelled else { throw KeychainError(.cancelled, "Inviting was cancelled.") }
+            try show(code)
+        } catch {
+            throw await withdraw(step.effects, because: error)
+        }
         return code
+    }
+
+    /// Withdraws an invitation that could not be published, or whose code could not be shown.
+    private func withdraw(_ published: [Effect], because cause: KeychainError) async -> KeychainError {
+        let names = published.compactMap { if case .write(let name, _) = $0 { name } else { nil } }
+        do throws(KeychainError) {
+            // Not a step of an exchange: the task may be cancelled.
+            _ = try await blocking { [self] () throws(KeychainError) in
+                try step { state, _ in
+                    state.withdrawInvitations { names.contains($0.objectName) }
+                    return []
+                }
+            }
+        } catch {
+            return KeychainError(
+                cause.reason,
+                "\(cause.message) The invitation could not be withdrawn and stays open until it expires: \(error.message)"
+            )
+        }
+        return KeychainError(
+            cause.reason,
+            "\(cause.message) The invitation is withdrawn: a code that was shown lets nobody in. Invite again.")
     }
 
     /// Lets machines in that wait for it, and exchanges. A machine that no longer waits is not in the report.

@@ -39,7 +39,7 @@ extension KeychainSync {
     ///     tell whether it is theirs, even if somebody else has seen the code.
     /// - Returns: The code as text to read out or type: 29 bytes of ASCII, `7K2M-XXXX-…`. It cannot be shown again.
     /// - Throws: `invalidParameter`; `missingEntitlement` if this machine is no member that may add others; `unavailable`, also while sync
-    ///   is paused; `locked`; errors of the carrier.
+    ///   is paused; `locked`; `cancelled`; errors of the carrier. Then there is no invitation.
     public func invite(
         name: String, validFor duration: Duration = .seconds(3600), uses: Int = 1, onlyReads: Bool = false,
         needsApproval: Bool = false

@@ -122,14 +122,17 @@ extension Keychainctl.Sync {
             let vault = try UserKeychain.existingVault()
             let (name, duration, uses) = (try MachineName.checked(name), valid?.duration ?? .seconds(3600), uses)
             let (role, confirm) = (reader ? Role.reader : .device, confirm)
-            let code = try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember.ofTool(vault).invite(
-                        name: name, for: duration, uses: uses, role: role, needsApproval: confirm)
+            try unlock.unlocking(vault) { () throws(KeychainError) in
+                // Nobody could use an invitation that stays and whose code was not shown.
+                try Waiting.forResult(cancelledBy: EndingSignals(ofKeyboard: .end)) { () async throws(KeychainError) in
+                    _ = try await RingMember.ofTool(vault).invite(
+                        name: name, for: duration, uses: uses, role: role, needsApproval: confirm
+                    ) { (code) throws(KeychainError) in
+                        try Output.write(RingMember.text(of: code))
+                        try Output.write("\n")
+                    }
                 }
             }
-            try Output.write(RingMember.text(of: code))
-            try Output.write("\n")
         }
     }
 
