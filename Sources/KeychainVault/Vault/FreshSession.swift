@@ -29,6 +29,8 @@ final class FreshSession: Sendable {
     }
 
     private let copies = (0..<16).map { _ in Copy() }
+    /// What was last copied to all.
+    private let last = Guarded<Fresh?>(nil)
     private let isBeingRenewed = Atomic(false)
     private let process = getpid()
 
@@ -57,14 +59,22 @@ final class FreshSession: Sendable {
 
     /// - Parameter look: The time of the check of the files.
     func set(_ session: Session, _ look: ContinuousClock.Instant) {
+        defer { isBeingRenewed.store(false, ordering: .relaxed) }
         let fresh = Fresh(
             session: session, renewal: look + Vault.lookInterval / 2, until: look + Vault.lookInterval)
+        // A write checks the files several times, and the copies would take a twelfth of its time.
+        let isRecent = last.withLockIfAvailable { last in
+            if let last, last.session === session, fresh.until < last.until + Vault.lookInterval / 8 { return true }
+            last = fresh
+            return false
+        }
+        if isRecent ?? false { return }
         for copy in copies { copy.content.withLockIfAvailable { $0 = fresh } }
-        isBeingRenewed.store(false, ordering: .relaxed)
     }
 
     func remove() {
         let isChild = process != getpid()
+        if isChild { last.withLockIfAvailable { $0 = nil } } else { last.withLock { $0 = nil } }
         for copy in copies {
             if isChild { copy.content.withLockIfAvailable { $0 = nil } } else { copy.content.withLock { $0 = nil } }
         }
