@@ -103,7 +103,7 @@ extension RingMemberTests {
     }
 
     /// A home that was copied to another machine; both go on while the folder reaches only one of them.
-    @Test func copyOfAHome_isNoticedOnAllMachines_andNothingIsLost() async throws {
+    private func copyOfAHome() async throws -> (laptop: Machine, copy: Machine, desktop: Machine) {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")
         try await laptop.exchange()
@@ -117,6 +117,11 @@ extension RingMemberTests {
         try copy.add("copy", "2")
         try await copy.exchange()
         try FileManager.default.moveItem(atPath: folder.path + "/away", toPath: file)
+        return (laptop, copy, desktop)
+    }
+
+    @Test func copyOfAHome_isNoticedOnAllMachines_andNothingIsLost() async throws {
+        let (laptop, copy, desktop) = try await copyOfAHome()
         for _ in 0..<2 {
             for machine in [laptop, copy, desktop] {
                 #expect(try await machine.exchange().findings.contains(where: Self.isCopied))
@@ -130,6 +135,22 @@ extension RingMemberTests {
         #expect(try desktop.items() == ["a=1", "copy=2", "original=1"])
         #expect(try copy.items() == desktop.items())
         #expect(try laptop.items() == desktop.items())
+    }
+
+    @Test func noticeOfACopy_endsOnceItsMachineIsNoMember() async throws {
+        let (laptop, copy, desktop) = try await copyOfAHome()
+        func isCopied(_ machine: Machine) async throws -> Bool {
+            try await machine.member.status().notices.contains { $0.kind == NoticeKind.copied.rawValue }
+        }
+        for machine in [laptop, copy, desktop] { try await machine.exchange() }
+        #expect(try await isCopied(desktop))
+        let former = try await replica(laptop).member
+        for machine in [copy, laptop] { try await joinAgain(machine, by: desktop) }
+        _ = try await desktop.member.remove([former])
+        for machine in [laptop, copy, desktop] {
+            for _ in 0..<2 { try await machine.exchange() }
+            #expect(try await !isCopied(machine), "\(machine.name)")
+        }
     }
 
     /// An image of a disk that holds the shared folder, too. Nothing tells the machine, and it writes before anybody else looks: its next

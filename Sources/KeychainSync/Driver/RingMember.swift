@@ -89,6 +89,10 @@ package final class RingMember: Sendable {
             new.keepLosers(of: items.written.union(changes.map(\.item)), since: old.replica, at: now)
             var findings = items.findings
             for case .found(let finding) in effects { findings.append(finding) }
+            // Nobody takes anything from the copy of a machine that was removed, whatever of it is still on the carrier.
+            let ring = new.replica.ring
+            findings.removeAll { $0.isOfCopy { !ring.isActive($0) } }
+            new.notices.endCopies { !ring.isActive($0) }
             new.concludeNotices(findings)
             new.notices.note(findings, at: now)
             new.noteUndecided(at: now)

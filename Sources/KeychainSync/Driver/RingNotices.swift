@@ -108,6 +108,16 @@ struct RingNotices: Codable, Equatable, Sendable {
         all.removeAll { $0.kind == NoticeKind.contested.rawValue && !keys.contains($0.key) }
     }
 
+    /// Forgets notices of copies of certain members.
+    mutating func endCopies(where isMeant: (MemberID) -> Bool) {
+        all.removeAll { notice in
+            guard notice.kind == NoticeKind.copied.rawValue, let member = WaitingMachine.id(notice.subject) else {
+                return false
+            }
+            return isMeant(member)
+        }
+    }
+
     /// Adds findings. Those that are known keep their time.
     mutating func note(_ findings: [SyncFinding], at now: UInt64) {
         guard !findings.isEmpty else { return }

@@ -53,6 +53,11 @@ extension Finding {
         }
     }
 
+    /// Whether it tells of two machines that are one of certain members.
+    func isOfCopy(where isMeant: (MemberID) -> Bool) -> Bool {
+        if case .equivocation(let member, _) = self { isMeant(member) } else { false }
+    }
+
     /// Whether the user has to decide what to do. Such a thing may be found only once, although it is not over: the machines write
     /// again what was missing, and a head is compared when it comes. All others are found by each exchange until they are over.
     var stays: Bool {
