@@ -123,6 +123,15 @@ extension HostileCarrierTests {
         #expect(findings.contains { if case .silent(member, _) = $0 { true } else { false } })
     }
 
+    @Test func noticeOfASilentMachine_hasItsName() async throws {
+        let (laptop, _) = try await world.synced()
+        world.advance(Observations.longSilence)
+        let texts = try await laptop.exchange().texts
+        #expect(texts.contains { $0.hasPrefix("The machine 'desktop' has sent nothing for a week.") }, "\(texts)")
+        let notices = try await laptop.member.status().notices.map(\.message)
+        #expect(notices.contains { $0.hasPrefix("The machine 'desktop' has sent nothing") }, "\(notices)")
+    }
+
     @Test func removal_hiddenAlone_isNoticedWithinAWeek() async throws {
         let (laptop, desktop) = try await world.synced()
         let server = try await world.join("server", by: laptop)

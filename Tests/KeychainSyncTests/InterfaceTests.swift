@@ -194,7 +194,7 @@ struct InterfaceTests {
         for (finding, kind) in findings {
             let notice = SyncNotice(finding)
             #expect(notice.kind == kind && SyncNotice.Kind(rawValue: kind.rawValue) == kind)
-            #expect(notice.message == finding.text)
+            #expect(notice.message == finding.text())
         }
     }
 

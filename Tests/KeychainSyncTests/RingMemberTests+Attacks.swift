@@ -84,7 +84,7 @@ extension RingMemberTests {
     @Test func noticeOfAnItemWithALongName_hasItsBeginning() async throws {
         let laptop = try await founder()
         try laptop.add(String(repeating: "n", count: 1000), String(repeating: "x", count: 17_000_000))
-        let text = try #require(try await laptop.exchange().findings.first?.text)
+        let text = try #require(try await laptop.exchange().findings.first?.text())
         #expect(text.hasPrefix("The item '\(String(repeating: "n", count: 64))…' of 's' is larger"))
     }
 

@@ -218,7 +218,7 @@ extension Item {
         func text(_ attribute: Attribute) -> String? {
             guard case .string(let text) = attributes[attribute], !text.isEmpty else { return nil }
             let beginning = String(String.UnicodeScalarView(text.unicodeScalars.prefix(64)))
-            return "'\(beginning)\(beginning.utf8.count < text.utf8.count ? "…" : "")'"
+            return "'\(beginning.withoutControls)\(beginning.utf8.count < text.utf8.count ? "…" : "")'"
         }
         let name = text(.account) ?? text(.label)
         let place = (text(.service) ?? text(.server)).map { "of \($0)" }

@@ -19,6 +19,7 @@ package struct ExchangeReport: Sendable {
     package var published = 0
     /// Findings for the user. They do not stop the exchange.
     package var findings: Set<SyncFinding> = []
+    var names = MachineNames()
     /// The names of machines that were admitted.
     package var admitted: [String] = []
     /// Machines that ask to be admitted, and wait for ``RingMember/approve(_:)``.
@@ -26,6 +27,8 @@ package struct ExchangeReport: Sendable {
 }
 
 extension ExchangeReport {
+    /// The texts of the findings, in ascending order.
+    package var texts: [String] { findings.map { $0.text(names) }.sorted() }
     var hasMoved: Bool { applied + taken + published > 0 }
 
     /// Adds what a later exchange of the same call did.
@@ -35,6 +38,7 @@ extension ExchangeReport {
         sent += other.sent
         published += other.published
         findings.formUnion(other.findings)
+        names = other.names
         admitted += other.admitted
         waiting = other.waiting
     }
@@ -281,6 +285,7 @@ extension RingMember {
         report.applied += step.applied
         report.taken += step.taken
         report.findings.formUnion(step.findings)
+        report.names = MachineNames(step.state.replica.ring)
         return step
     }
 

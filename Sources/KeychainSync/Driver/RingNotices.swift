@@ -19,8 +19,8 @@ package struct RingNotice: Codable, Hashable, Sendable {
     /// Whether it stays until the user dismisses it.
     package let stays: Bool
 
-    init(_ finding: SyncFinding, since time: UInt64) {
-        (kind, subject, message, stays) = (finding.kind.rawValue, finding.subject, finding.text, finding.stays)
+    init(_ finding: SyncFinding, _ names: MachineNames = MachineNames(), since time: UInt64) {
+        (kind, subject, message, stays) = (finding.kind.rawValue, finding.subject, finding.text(names), finding.stays)
         since = time
     }
 
@@ -119,12 +119,12 @@ struct RingNotices: Codable, Equatable, Sendable {
     }
 
     /// Adds findings. Those that are known keep their time.
-    mutating func note(_ findings: [SyncFinding], at now: UInt64) {
+    mutating func note(_ findings: [SyncFinding], _ names: MachineNames = MachineNames(), at now: UInt64) {
         guard !findings.isEmpty else { return }
         var notices = Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
         for finding in findings {
             let new = RingNotice(finding, since: now)
-            notices[new.key] = RingNotice(finding, since: notices[new.key]?.since ?? now)
+            notices[new.key] = RingNotice(finding, names, since: notices[new.key]?.since ?? now)
         }
         all = Self.bounded(notices.values.sorted(by: RingNotice.comesFirst))
     }

@@ -7,7 +7,7 @@ package import SecretMemory
 
 extension Finding {
     /// What happened, to what, and what to do next.
-    package var text: String {
+    package func text(_ names: MachineNames = MachineNames()) -> String {
         switch self {
         case .logWentBack(let writer, let known, let shown):
             "The shared storage shows an older state of \(writer.hex): \(shown) of \(known) segments. A backup may have been restored. "
@@ -28,13 +28,13 @@ extension Finding {
                 + "again in its first exchange that is ten minutes or more after it has noticed the loss. If none has it any more, make new "
                 + "keys by removing those that are gone: keychainctl sync remove"
         case .silent(let member, _):
-            "The machine \(member.hex) has sent nothing for a week. If it is not in use any more, remove it from the ring."
+            "The machine \(names.text(member)) has sent nothing for a week. If it is not in use any more, remove it from the ring."
         case .viewIsOld:
             "No other machine has sent anything for hours. Compare the codes of 'keychainctl sync status' on two machines."
         case .headWentBack(let member, _, _):
-            "The machine \(member.hex) shows an older state than before. The machine or the shared storage was restored from a backup."
+            "The machine \(names.text(member)) shows an older state than before. The machine or the shared storage was restored from a backup."
         case .equivocation(let member, _):
-            "There are two of the machine \(member.hex): it was copied, or its keys were stolen. If it makes confirmed changes, first run "
+            "There are two of the machine \(names.text(member)): it was copied, or its keys were stolen. If it makes confirmed changes, first run "
                 + "there: keychainctl sync now. It says if etcd shows changes that it had refused. Otherwise, on both, one after the other, run: "
                 + "keychainctl sync leave; then let it join again: all its items stay, and reach the others. Then remove the former "
                 + "machine from the ring. If you know of no copy, do so at once."
@@ -51,14 +51,14 @@ extension Finding {
                 + "confirmed changes over this etcd before you know who controls it. Other machines may say that this one was copied: this is "
                 + "the reason. Compare the codes of 'keychainctl sync status' on two machines."
         case .differentState(let member):
-            "The machine \(member.hex) has the same changes as this one but other items: a machine was restored from an image of its disk, or "
+            "The machine \(names.text(member)) has the same changes as this one but other items: a machine was restored from an image of its disk, or "
                 + "copied, and others have followed it in different ways. On one of the two, run: keychainctl sync leave; then let it join again: "
                 + "all its items stay, and reach the others. Then remove the former machine from the ring."
         case .startedAgain:
             "This machine continues under a new identity, since it was restored from a backup or copied, or 'keychainctl sync repair' was run. "
                 + "Nothing is lost."
         case .clockAhead(let member, let milliseconds):
-            "The clock of \(member.hex) is \(milliseconds / 3_600_000) hours ahead, or was. Its changes win over concurrent ones. Set its clock, "
+            "The clock of \(names.text(member)) is \(milliseconds / 3_600_000) hours ahead, or was. Its changes win over concurrent ones. Set its clock, "
                 + "then run there: keychainctl sync repair"
         case .tooLargeToShare(let item):
             (item.isEmpty ? "An item without a name" : "The item \(item)")

@@ -23,7 +23,7 @@ public struct SyncReport: Hashable, Sendable {
         waiting = report.waiting.map {
             SyncRequest(id: WaitingMachine.text($0.id), name: $0.name, onlyReads: $0.role == .reader)
         }
-        notices = report.findings.map(SyncNotice.init).sorted { $0.message < $1.message }
+        notices = report.findings.map { SyncNotice($0, report.names) }.sorted { $0.message < $1.message }
         self.isComplete = isComplete
     }
 }
@@ -82,7 +82,9 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    init(_ finding: SyncFinding) { (kind, message) = (Kind(finding.kind), finding.text) }
+    init(_ finding: SyncFinding, _ names: MachineNames = MachineNames()) {
+        (kind, message) = (Kind(finding.kind), finding.text(names))
+    }
 
     init(_ notice: RingNotice) { (kind, message) = (Kind(rawValue: notice.kind), notice.message) }
 }

@@ -72,7 +72,7 @@ enum SyncWords {
         if evenIfNothing || report.applied + report.sent > 0 {
             Output.note("Received: \(report.applied); sent: \(report.sent)")
         }
-        for text in report.findings.map(\.text).sorted() { Output.complain(text) }
+        for text in report.texts { Output.complain(text) }
     }
 
     static func text(_ status: RingStatus) -> String {
