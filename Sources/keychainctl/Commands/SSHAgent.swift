@@ -71,7 +71,7 @@ extension Keychainctl {
                 complain: complain)
             try Output.write("SSH_AUTH_SOCK='\(listener.path)'; export SSH_AUTH_SOCK\n")
             defer { added.removeAll() }
-            try listener.serve(until: isOver) { answers.answer(to: $0) }
+            try listener.serve(until: isOver, { answers.reply(to: $0) }, finish: { answers.message(of: $0) })
             // The signal ends the program, and nothing else is run then.
             added.removeAll()
             listener.removeFile()

@@ -14,6 +14,14 @@ protocol SSHAgentKeys {
     func identities() throws(KeychainError) -> [SSHAgentList.Identity]
     /// - Returns: `nil` if there is no such key.
     func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey?
+    /// How to open a key that is in hardware, which may take a minute to answer. `nil` for all others.
+    func opening(_ encoding: Data) throws(KeychainError) -> Opening?
+}
+
+extension SSHAgentKeys {
+    typealias Opening = @Sendable () throws(KeychainError) -> OpenSigningKey?
+
+    func opening(_ encoding: Data) throws(KeychainError) -> Opening? { nil }
 }
 
 /// It lists keys and signs with them. Clients can add and remove keys of their own, and lock the agent.
@@ -44,29 +52,46 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         (self.keys, self.added, self.confirm, self.complain) = (keys, added, confirm, complain)
     }
 
+    /// The answer, also if it waits for hardware.
     func answer(to message: SecretBytes) -> Data {
+        switch reply(to: message) {
+        case .now(let answer): answer
+        case .later(let work): self.message(of: work())
+        }
+    }
+
+    func reply(to message: SecretBytes) -> SSHAgentAnswer {
         defer { scrubResidue() }
         var reader = SSHReader(message)
         guard let number = try? reader.byte(), let request = SSHAgentRequest(rawValue: number) else {
-            return Self.failure
+            return .now(Self.failure)
         }
         do throws(KeychainError) {
-            return try lock == nil ? answer(to: request, &reader) : answerLocked(request, &reader)
+            return try lock == nil ? answer(to: request, &reader) : .now(answerLocked(request, &reader))
+        } catch {
+            return .now(self.message(of: .failure(error)))
+        }
+    }
+
+    func message(of result: Result<Data, KeychainError>) -> Data {
+        do throws(KeychainError) {
+            return try result.get()
         } catch {
             complain(error.message)
             return Self.failure
         }
     }
 
-    private func answer(to request: SSHAgentRequest, _ reader: inout SSHReader) throws(KeychainError) -> Data {
+    private func answer(to request: SSHAgentRequest, _ reader: inout SSHReader) throws(KeychainError) -> SSHAgentAnswer
+    {
         switch request {
-        case .identities: try identities()
+        case .identities: .now(try identities())
         case .sign: try signature(&reader)
-        case .add, .addConstrained: try add(&reader, isConstrained: request == .addConstrained)
-        case .remove: remove(&reader)
-        case .removeAll: removeAll(reader)
-        case .lock: setLock(&reader)
-        case .unlock: Self.failure
+        case .add, .addConstrained: .now(try add(&reader, isConstrained: request == .addConstrained))
+        case .remove: .now(remove(&reader))
+        case .removeAll: .now(removeAll(reader))
+        case .lock: .now(setLock(&reader))
+        case .unlock: .now(Self.failure)
         }
     }
 
@@ -101,13 +126,25 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         return list.message
     }
 
-    private func signature(_ reader: inout SSHReader) throws(KeychainError) -> Data {
+    private func signature(_ reader: inout SSHReader) throws(KeychainError) -> SSHAgentAnswer {
         guard let encoding = try? reader.data(), let data = try? reader.data(), let flags = try? reader.number(),
             reader.isAtEnd
-        else { return Self.failure }
-        guard let key = try key(encoding) else { return Self.failure }
+        else { return .now(Self.failure) }
         // Without a flag it is SHA-1 for RSA, which is refused.
         let hash: KeyHash = flags & 4 != 0 ? .sha512 : flags & 2 != 0 ? .sha256 : .sha1
+        guard added.key(encoding) == nil, let opening = try keys.opening(encoding) else {
+            return .now(try Self.signature(by: key(encoding), data, hash))
+        }
+        return .later {
+            defer { scrubResidue() }
+            return Result { () throws(KeychainError) in try Self.signature(by: opening(), data, hash) }
+        }
+    }
+
+    private static func signature(
+        by key: OpenSigningKey?, _ data: Data, _ hash: KeyHash
+    ) throws(KeychainError) -> Data {
+        guard let key else { return failure }
         var answer = SSHMessageWriter(14)
         answer.string(try key.sshSignature(of: data, rsaHash: hash))
         return answer.message

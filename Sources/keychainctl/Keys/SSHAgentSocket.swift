@@ -6,7 +6,7 @@ import Foundation
 import KeychainKit
 import SecretMemory
 
-/// One thread serves all connections, each message in turn.
+/// One thread serves all connections, each message in turn. Only answers that wait for hardware are made on another one.
 final class SSHAgentSocket {
     /// Other programs do not inherit it.
     private static let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -16,10 +16,13 @@ final class SSHAgentSocket {
     /// How often the loop looks for a signal that came just before it waited, and whether the socket is still there, in
     /// milliseconds.
     private static let lookInterval: Int32 = 500
+    /// The same while an answer is made elsewhere.
+    private static let shortInterval: Int32 = 20
 
     let path: String
     private let listener: Int32
     private var connections: [Int32: SSHAgentIncoming] = [:]
+    private let waiting = SSHAgentWaiting()
     /// The connection whose message is being answered.
     private var asking: Int32?
     /// The socket at the path; `nil` before it is there. The object is also released if its initializer throws.
@@ -69,8 +72,12 @@ final class SSHAgentSocket {
 
     /// Answers until `isOver`.
     ///
+    /// - Parameter finish: Makes the message of an answer that came later.
     /// - Throws: `unavailable` if the socket was removed or replaced.
-    func serve(until isOver: () -> Bool, _ answer: (SecretBytes) -> Data) throws(KeychainError) {
+    func serve(
+        until isOver: () -> Bool, _ answer: (SecretBytes) -> SSHAgentAnswer,
+        finish: (Result<Data, KeychainError>) -> Data
+    ) throws(KeychainError) {
         while !isOver() {
             guard isInPlace else {
                 throw KeychainError(
@@ -78,16 +85,25 @@ final class SSHAgentSocket {
                     "The socket '\(path)' was removed or replaced, so this agent ends. Start it again, or use the one that "
                         + "is there now.")
             }
-            let descriptors = [listener] + connections.keys
-            var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard poll(&polled, nfds_t(polled.count), Self.lookInterval) >= 0 else {
-                if errno == EINTR { continue }
-                throw Self.failure(path, errno)
-            }
-            for entry in polled where entry.revents != 0 {
+            for (connection, answer) in waiting.take() { deliver(finish(answer), connection) }
+            for entry in try ready() {
                 if entry.fd == listener { accept() } else { serve(entry.fd, answer) }
             }
         }
+    }
+
+    /// The descriptors with something to read or to end, after a wait for one.
+    private func ready() throws(KeychainError) -> [pollfd] {
+        var polled = ([listener] + connections.keys).map { descriptor in
+            // The next message of a connection that waits for an answer is read later; that it hangs up is seen.
+            pollfd(fd: descriptor, events: waiting.contains(descriptor) ? 0 : Int16(POLLIN), revents: 0)
+        }
+        let interval = waiting.isEmpty ? Self.lookInterval : Self.shortInterval
+        guard poll(&polled, nfds_t(polled.count), interval) >= 0 else {
+            guard errno != EINTR else { return [] }
+            throw Self.failure(path, errno)
+        }
+        return polled.filter { $0.revents != 0 }
     }
 
     // MARK: - Connections
@@ -117,7 +133,7 @@ final class SSHAgentSocket {
         }
     }
 
-    private func serve(_ connection: Int32, _ answer: (SecretBytes) -> Data) {
+    private func serve(_ connection: Int32, _ answer: (SecretBytes) -> SSHAgentAnswer) {
         // Its message may have waited for as long as the user was asked about another one.
         if Self.hasHungUp(connection) { return end(connection) }
         switch connections[connection]?.read(from: connection) {
@@ -126,10 +142,15 @@ final class SSHAgentSocket {
             asking = connection
             let answer = answer(message)
             asking = nil
-            if !send(answer, connection) { end(connection) }
+            switch answer {
+            case .now(let answer): deliver(answer, connection)
+            case .later(let work): waiting.start(work, for: connection)
+            }
         case .over?, nil: end(connection)
         }
     }
+
+    private func deliver(_ answer: Data, _ connection: Int32) { if !send(answer, connection) { end(connection) } }
 
     /// Whether nobody waits any more for the answer that is being made.
     var hasClientHungUp: Bool { asking.map(Self.hasHungUp) ?? false }
@@ -143,6 +164,7 @@ final class SSHAgentSocket {
     private func end(_ connection: Int32) {
         close(connection)
         connections[connection] = nil
+        waiting.forget(connection)
     }
 
     private func send(_ answer: Data, _ connection: Int32) -> Bool {

@@ -29,8 +29,20 @@ struct SSHAgentVaultKeys: SSHAgentKeys {
 
     /// Several items may contain the key, under different tags or in different access groups. One that opens is enough.
     func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey? {
+        try Self.firstThatOpens(of: items(of: encoding), store)
+    }
+
+    func opening(_ encoding: Data) throws(KeychainError) -> Opening? {
+        let (items, store) = (try items(of: encoding), store)
+        guard items.contains(where: \.isHardwareBound) else { return nil }
+        return { () throws(KeychainError) in try Self.firstThatOpens(of: items, store) }
+    }
+
+    private static func firstThatOpens(
+        of items: [KeychainKeyStore.StoredKey], _ store: KeyStore
+    ) throws(KeychainError) -> OpenSigningKey? {
         var failure: KeychainError?
-        for item in try items(of: encoding) {
+        for item in items {
             do throws(KeychainError) {
                 if let key = try store.openSigningKey(of: item) { return key }
             } catch {
