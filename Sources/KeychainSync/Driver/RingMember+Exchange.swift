@@ -1,81 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchanges items with the other machines: list, fetch, apply, publish.
 
-import Foundation
 package import KeychainEngine
-package import KeychainSyncCore
+import KeychainSyncCore
 import KeychainVault
 import SecretMemory
-
-/// The result of an exchange.
-package struct ExchangeReport: Sendable {
-    /// How many items of this machine were changed or removed.
-    package var applied = 0
-    /// How many local changes were collected.
-    package var taken = 0
-    /// How many local changes have reached the carrier.
-    package var sent = 0
-    /// How many objects were published.
-    package var published = 0
-    /// Findings for the user. They do not stop the exchange.
-    package var findings: Set<SyncFinding> = []
-    var names = MachineNames()
-    /// The names of machines that were admitted.
-    package var admitted: [String] = []
-    /// Machines that ask to be admitted, and wait for ``RingMember/approve(_:)``.
-    package var waiting: [WaitingMachine] = []
-}
-
-extension ExchangeReport {
-    /// The texts of the findings, in ascending order.
-    package var texts: [String] { findings.map { $0.text(names) }.sorted() }
-    var hasMoved: Bool { applied + taken + published > 0 }
-
-    /// Adds what a later exchange of the same call did.
-    mutating func add(_ other: ExchangeReport) {
-        applied += other.applied
-        taken += other.taken
-        sent += other.sent
-        published += other.published
-        findings.formUnion(other.findings)
-        names = other.names
-        admitted += other.admitted
-        waiting = other.waiting
-    }
-
-    mutating func note(_ answers: [Invitation.Answer]) {
-        for answer in answers {
-            switch answer {
-            case .admitted(let card, _, _): admitted.append(card.name)
-            case .waiting(let card):
-                waiting.append(WaitingMachine(id: card.keys.member, name: card.name, role: card.role))
-            case .postponed, .expired, .usedUp, .refused: break
-            }
-        }
-    }
-}
-
-/// A machine that has the code of an invitation and waits for a person's approval.
-package struct WaitingMachine: Hashable, Sendable {
-    package let id: MemberID
-    package let name: String
-    package let role: Role
-
-    /// The whole ID in groups, for people who compare it on both machines: `1a2b-3c4d-…`.
-    package static func text(_ id: MemberID) -> String {
-        let digits = Array(id.hex)
-        return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<min($0 + 4, digits.count)]) }
-            .joined(separator: "-")
-    }
-
-    /// - Parameter text: As ``text(_:)`` makes it; hyphens and case do not matter.
-    package static func id(_ text: String) -> MemberID? {
-        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }.map { Character(UnicodeScalar($0)).hexDigitValue }
-        guard digits.count == 32, !digits.contains(nil) else { return nil }
-        let values = digits.compactMap { $0 }
-        return MemberID(stride(from: 0, to: 32, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
-    }
-}
 
 extension RingMember {
     /// Fetches and applies what the others have published, and publishes local changes.
@@ -308,66 +237,4 @@ extension RingMember {
         }
         return try outcome.get()
     }
-}
-
-// MARK: - Carriers' failures as the errors of a call
-
-extension Carrier {
-    func listing() async throws(KeychainError) -> Listing {
-        do { return try await list() } catch { throw KeychainError(failure: error) }
-    }
-
-    func reading(_ names: [ObjectName]) async throws(KeychainError) -> [(name: ObjectName, bytes: Data)] {
-        try await readingAll(names).objects
-    }
-
-    func readingAll(_ names: [ObjectName]) async throws(KeychainError) -> CarrierReading {
-        if names.isEmpty { return CarrierReading() }
-        do { return try await read(names) } catch { throw KeychainError(failure: error) }
-    }
-
-    func publishing(
-        _ name: ObjectName, _ bytes: Data, beside: Bool = false
-    ) async throws(KeychainError) -> Publication {
-        do { return try await publish(name, bytes, beside: beside) } catch { throw KeychainError(failure: error) }
-    }
-
-    func removing(_ names: [ObjectName]) async throws(KeychainError) {
-        if names.isEmpty { return }
-        do { try await remove(names) } catch { throw KeychainError(failure: error) }
-    }
-}
-
-extension KeychainError {
-    init(failure: CarrierFailure) {
-        let reason: Reason
-        switch failure.reason {
-        case .unavailable, .denied: reason = .unavailable
-        case .full: reason = .diskFull
-        case .overcrowded, .tooLarge: reason = .tooLarge
-        case .unusable: reason = .invalidParameter
-        case .inputOutput: reason = .inputOutput
-        }
-        self.init(reason, failure.message)
-    }
-
-    static let cancelledExchange = KeychainError(
-        .cancelled, "The exchange was cancelled. Its completed steps remain. Sync again to continue.")
-    /// Why a machine is no member.
-    static func noMember(_ replica: Replica) -> KeychainError {
-        replica.wasRemovedByFormerKeys ? .removedByFormerKeys : .removedFromRing
-    }
-
-    private static let removedByFormerKeys = KeychainError(
-        .missingEntitlement,
-        "This machine is not in its ring any more: somebody has used former keys of it, or of the machine that added it, which a vault gives "
-            + "up when it gets new keys. Its changes are not sent to other machines. Its items remain. To join again, run: keychainctl sync "
-            + "leave; then: keychainctl sync join. If no machine is left in the ring, found a new one: keychainctl sync init"
-    )
-    private static let removedFromRing = KeychainError(
-        .missingEntitlement,
-        "This machine was removed from its ring. Its changes are not sent to other machines. Its items remain. To end syncing, run: "
-            + "keychainctl sync leave")
-    static let pausedSync = KeychainError(
-        .unavailable, "Syncing is paused. Changes are kept. To continue, run: keychainctl sync resume")
 }
