@@ -146,7 +146,7 @@ func measureScaling(size: Int, parent: String) async throws {
     let store = SecretStore(service: "com.example.service", store: bench.services.engine.store)
     let floor = try Scaling.floors(1, folder: bench.location.folder)
     printRow("floor + open, 1 thread", floor, beside: floor)
-    for threads in [2, 8] {
+    for threads in [2, 8, 64] {
         let result = try Scaling.floors(threads, folder: bench.location.folder)
         printRow("floor + open, \(threads) threads", result, beside: floor)
     }
