@@ -66,6 +66,8 @@ extension ProtectTests {
     func verbThatErases_besideAReader_saysThatTheWALMayStillHoldIt(line: String) throws {
         try #require(try vault.withKey("protect add device-key").status == 0)
         try vault.store()
+        // The history keeps the value before.
+        try #require(vault.withKey("set -s example.com -a alice", input: Data("second".utf8)).status == 0)
         let reader = try RunningExerciser(["hold-read", tool.vaultFolder.path, tool.deviceKey.path])
         defer { reader.kill() }
         try #require(reader.line() == "reading")

@@ -45,7 +45,8 @@ struct SSHAgentWaitingTests {
         func answer() -> Data {
             guard hasAnswer else { return Data() }
             var bytes = [UInt8](repeating: 0, count: 16)
-            return Data(bytes.prefix(max(0, read(descriptor, &bytes, 16))).dropFirst(4))
+            let count = read(descriptor, &bytes, bytes.count)
+            return Data(bytes.prefix(max(0, count)).dropFirst(4))
         }
     }
 
