@@ -29,6 +29,8 @@ private struct Player {
     var point = ""
     /// The place in the history of the call under way.
     var call: Int?
+    /// For how many seconds it was waited for since it was seen last.
+    var silentFor = 0.0
     /// The call was answered while its thread went on: it ran out of time.
     var isLate = false
     var isTimed: Bool { call != nil && calls.first?.first?.hasPrefix("timed") == true }
@@ -46,6 +48,8 @@ struct Interleaving {
 
     /// How long a released process may be silent before another one runs: it waits for something inside SQLite.
     private static let silence = 0.15
+    /// A process that is silent so long, while no other one can run, hangs. A busy machine may stop one for a second.
+    private static let longestSilence = 40.0
 
     init(_ schedule: Schedule, _ place: Place, _ children: [Child]) throws {
         (self.schedule, self.place) = (schedule, place)
@@ -148,13 +152,15 @@ struct Interleaving {
         // Nothing is held after this point.
         if players[number].isLate, players[number].point == "lockReleased" { return finishCall(number) }
         let othersCanRun = players.indices.contains { $0 != number && players[$0].state != .finished }
-        try take(child, number, within: players[number].isLate ? 0.3 : othersCanRun ? Self.silence : 40)
+        let longest = othersCanRun ? Self.silence : Self.longestSilence
+        try take(child, number, within: players[number].isLate ? 0.3 : longest)
     }
 
     private mutating func take(_ child: Child, _ number: Int, within patience: Double) throws {
         switch child.line(within: patience) {
         case .line(let line) where line.hasPrefix("at "):
             players[number].point = String(line.dropFirst(3))
+            players[number].silentFor = 0
             trace.append("\(number)\(players[number].point)")
             players[number].state = line == "at lockWaiting" ? .waiting : .paused
         case .line(let line):
@@ -166,7 +172,9 @@ struct Interleaving {
             try take(child, number, within: 0.3)
         case .late where players[number].isLate: finishCall(number)
         case .late:
-            guard players[number].state != .running || players.contains(where: { $0.state == .paused }) else {
+            players[number].silentFor += patience
+            let canOthersRun = players.contains { $0.state == .paused }
+            guard players[number].silentFor < Self.longestSilence || canOthersRun else {
                 throw Violation("a process hangs: \(history.description)")
             }
             players[number].state = .running
@@ -177,6 +185,7 @@ struct Interleaving {
     private mutating func finishCall(_ number: Int) {
         players[number].calls.removeFirst()
         (players[number].call, players[number].isLate, players[number].point) = (nil, false, "")
+        players[number].silentFor = 0
         players[number].state = players[number].calls.isEmpty ? .finished : .ready
     }
 
