@@ -42,7 +42,7 @@ struct GateLimit {
         ] + [start, gain] + syncs
 
     /// Of processes, as the kernel counts their time.
-    static let start = GateLimit(name: "start of keychainctl", floor: "start of this program", usual: 1.25)
+    static let start = GateLimit(name: "start of keychainctl", floor: "start of this program", usual: 1.4)
 
     /// At most 0.8 × the time of one thread where two that share nothing take half: then 1.0 × is a lock that all reads share.
     static let gain = GateLimit(name: "gain of two idle processors", floor: "gain of two readers", usual: 1.04)
