@@ -26,7 +26,15 @@ static const char *const key_type = "user";
 static long result_or_error(long result) { return result < 0 ? -errno : result; }
 
 long keychain_key_add(const char *description, const void *payload, size_t length) {
-    return result_or_error(syscall(SYS_add_key, key_type, description, payload, length, KEY_SPEC_USER_KEYRING));
+    return result_or_error(syscall(SYS_add_key, key_type, description, payload, length, KEY_SPEC_THREAD_KEYRING));
+}
+
+long keychain_key_share(int32_t serial) {
+    return result_or_error(syscall(SYS_keyctl, KEYCTL_LINK, serial, KEY_SPEC_USER_KEYRING));
+}
+
+long keychain_key_drop(int32_t serial) {
+    return result_or_error(syscall(SYS_keyctl, KEYCTL_UNLINK, serial, KEY_SPEC_THREAD_KEYRING));
 }
 
 long keychain_key_update(int32_t serial, const void *payload, size_t length) {
@@ -64,6 +72,11 @@ long keychain_key_unlink(int32_t serial) {
     return result_or_error(syscall(SYS_keyctl, KEYCTL_UNLINK, serial, KEY_SPEC_USER_KEYRING));
 }
 
+long keychain_key_describe(int32_t serial, void *buffer, size_t length) {
+    long size = result_or_error(syscall(SYS_keyctl, KEYCTL_DESCRIBE, serial, buffer, length));
+    return size > (long)length ? -EOVERFLOW : size;
+}
+
 int keychain_key_is_gone(long result) {
     return result == -ENOKEY || result == -EKEYEXPIRED || result == -EKEYREVOKED;
 }
@@ -81,6 +94,16 @@ long keychain_key_add(const char *description, const void *payload, size_t lengt
 
 long keychain_key_update(int32_t serial, const void *payload, size_t length) {
     (void)serial, (void)payload, (void)length;
+    return -ENOSYS;
+}
+
+long keychain_key_share(int32_t serial) {
+    (void)serial;
+    return -ENOSYS;
+}
+
+long keychain_key_drop(int32_t serial) {
+    (void)serial;
     return -ENOSYS;
 }
 
@@ -113,6 +136,11 @@ long keychain_key_invalidate(int32_t serial) {
 
 long keychain_key_unlink(int32_t serial) {
     (void)serial;
+    return -ENOSYS;
+}
+
+long keychain_key_describe(int32_t serial, void *buffer, size_t length) {
+    (void)serial, (void)buffer, (void)length;
     return -ENOSYS;
 }
 

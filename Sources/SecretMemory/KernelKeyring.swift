@@ -41,32 +41,33 @@ public enum KernelKeyring {
         public init(serial: Int32) { self.serial = serial }
     }
 
-    /// Stores a secret, in place of the one with the same description; the key then stays the same.
+    /// Stores a secret as a new key, in place of the one with the same description.
     ///
-    /// `timeout` is rounded up to whole seconds; `nil` means until the machine shuts down. The kernel has no call that
-    /// stores and sets the timeout at once, so a process that is killed between the two leaves a key that does not
-    /// expire. If it fails, there is no key with that description, or the earlier one is unchanged.
+    /// `timeout` is rounded up to whole seconds; `nil` means until the machine shuts down. The key has its timeout
+    /// before any other process can find it. If this fails, or the process is killed, the earlier key is unchanged.
     public static func store(
         _ secret: SecretBytes, as description: String, timeout: Duration?
     ) throws(Failure) -> Key {
         try check(description)
         var result = 0
-        // If another process removes the key at this moment, the secret is lost, and the kernel reports success. The
-        // race must recur on every attempt, so eight attempts are enough.
+        // The kernel's clock counts whole seconds, so that a timeout of one second can be over at once.
         for _ in 0..<8 {
-            let key = try add(secret, as: description)
-            result = limit(timeout, of: key)
-            guard keychain_key_is_gone(result) != 0 else { return try kept(key, result) }
+            let key = try addPrivately(secret, as: description)
+            defer { _ = keychain_key_drop(key.serial) }
+            result = share(key, timeout)
+            if result >= 0 { return key }
+            guard keychain_key_is_gone(result) != 0 else { break }
         }
         throw failure(result)
     }
 
     /// Gives an existing key a new secret, and removes its timeout. It takes one system call; ``store(_:as:timeout:)``
-    /// takes two, searches for the description, and makes the kernel reserve space for another key first.
+    /// takes four, and makes another key.
     ///
     /// - Parameter bytes: Any memory if they are not secret.
-    /// - Returns: `false` if the key is unchanged or gone: it expired, was removed, or was unlinked from the keyring.
-    ///   The secret must then be stored; if the kernel fails, that call reports why.
+    /// - Returns: `false` if the key is unchanged or gone: it expired, was removed, or was unlinked from the keyring,
+    ///   as by ``store(_:as:timeout:)`` with the same description. The secret must then be stored; if the kernel
+    ///   fails, that call reports why.
     public static func update(_ key: Key, with bytes: UnsafeRawBufferPointer) -> Bool {
         possessing { keychain_key_update(key.serial, bytes.baseAddress, bytes.count) } == 0
     }
@@ -113,34 +114,37 @@ public enum KernelKeyring {
         // meanwhile.
         let result = possessing { keychain_key_invalidate(key.serial) }
         guard keychain_key_is_gone(result) == 0 else { return }
-        guard result == -Int(EACCES) else { return _ = try value(result) }
-        // The key is no longer in the keyring, or it must not be invalidated; then it can still be unlinked.
+        guard [EACCES, EDQUOT].contains(Int32(-result)) else { return _ = try value(result) }
+        // The key is no longer in the keyring, or it must not be invalidated, or possessing it would exceed the user's
+        // quota. It can still be unlinked.
+        guard let description = try description(of: key), try find(description) == key else { return }
         let unlinked = keychain_key_unlink(key.serial)
         guard keychain_key_is_gone(unlinked) != 0 || unlinked == -Int(ENOENT) else { return _ = try value(unlinked) }
     }
 }
 
 extension KernelKeyring {
-    private static func add(_ secret: SecretBytes, as description: String) throws(Failure) -> Key {
-        let result = possessing {
-            secret.withUnsafeBytes { keychain_key_add(description, $0.baseAddress, $0.count) }
-        }
+    /// A key that only this thread can find, without a timeout: in the user's keyring the kernel would give the secret to the
+    /// existing key and lift its timeout, and a process killed before the next call would leave that.
+    private static func addPrivately(_ secret: SecretBytes, as description: String) throws(Failure) -> Key {
+        let result = secret.withUnsafeBytes { keychain_key_add(description, $0.baseAddress, $0.count) }
         return Key(serial: Int32(try value(result)))
     }
 
-    /// The key has no timeout when this is called, because the kernel removes it with each new secret.
-    private static func limit(_ timeout: Duration?, of key: Key) -> Int {
-        possessing {
-            timeout == nil
-                ? keychain_key_probe(key.serial) : keychain_key_set_timeout(key.serial, seconds(timeout))
-        }
+    private static func share(_ key: Key, _ timeout: Duration?) -> Int {
+        let result = timeout == nil ? 0 : keychain_key_set_timeout(key.serial, seconds(timeout))
+        return result < 0 ? result : keychain_key_share(key.serial)
     }
 
-    /// A secret whose timeout could not be set must not remain.
-    private static func kept(_ key: Key, _ result: Int) throws(Failure) -> Key {
-        guard result < 0 else { return key }
-        try remove(key)
-        throw failure(result)
+    /// - Returns: `nil` if the key is gone.
+    private static func description(of key: Key) throws(Failure) -> String? {
+        // The longest is 4,095 bytes; before it stand its type, owner and permissions.
+        var text = [UInt8](repeating: 0, count: 4200)
+        let result = text.withUnsafeMutableBytes { keychain_key_describe(key.serial, $0.baseAddress, $0.count) }
+        guard keychain_key_is_gone(result) == 0 else { return nil }
+        let parts = text.prefix(try value(result) - 1).split(
+            separator: UInt8(ascii: ";"), maxSplits: 4, omittingEmptySubsequences: false)
+        return parts.count == 5 ? String(decoding: parts[4], as: UTF8.self) : nil
     }
 
     /// The size of the secret, which is copied if it fits; `nil` if the key is gone.

@@ -76,6 +76,12 @@ void test_overwrite_stack(void) {
 #define SYS_memfd_secret 447
 #endif
 
+static int install(struct sock_filter *filter, unsigned short length) {
+    struct sock_fprog program = {.len = length, .filter = filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 int test_refuse_secret_memory(void) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -83,9 +89,20 @@ int test_refuse_secret_memory(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = {.len = sizeof filter / sizeof filter[0], .filter = filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    return install(filter, sizeof filter / sizeof filter[0]);
+}
+
+int test_kill_at_key_timeout(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_keyctl, 0, 3),
+        // The lower half of the first argument, on the machines that this runs on.
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, KEYCTL_SET_TIMEOUT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    return install(filter, sizeof filter / sizeof filter[0]);
 }
 
 long test_join_new_session_keyring(void) { return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); }
@@ -115,5 +132,7 @@ long test_revoke_key(int serial) {
 int test_is_dumpable(void) { return -1; }
 
 int test_refuse_secret_memory(void) { return -1; }
+
+int test_kill_at_key_timeout(void) { return -1; }
 
 #endif

@@ -53,10 +53,21 @@ struct KernelKeyringTests {
         #expect(throws: refusal) { try KernelKeyring.find(description) }
     }
 
-    @Test func key_storedAgain_isTheSameKeyWithTheNewSecret() throws {
+    @Test func key_storedAgain_isAnotherInPlaceOfTheFirst() throws {
         let first = try key.store("first")
-        #expect(try key.store("second, and longer") == first)
-        #expect(try KernelKeyring.read(first)?.text == "second, and longer")
+        let second = try key.store("second, and longer")
+        #expect(try key.find() == second)
+        #expect(try key.read() == "second, and longer")
+        #expect(!KernelKeyring.isAlive(first))
+        #expect(try KernelKeyring.read(first) == nil)
+        #expect(!update(first, "third"))
+    }
+
+    @Test func removal_ofAKeyThatWasReplaced_leavesItsSuccessor() throws {
+        let first = try key.store("first")
+        let second = try key.store("second")
+        try KernelKeyring.remove(first)
+        #expect(KernelKeyring.isAlive(second))
     }
 
     private func update(_ stored: KernelKeyring.Key, _ text: String) -> Bool {

@@ -34,6 +34,19 @@ struct SharedKeyringTests {
         #expect(try key.read() == "secret")
     }
 
+    /// A key without a timeout would keep a vault open until the machine shuts down.
+    @Test func key_ofAProcessKilledBeforeItHasItsTimeout_isFoundByNobody() throws {
+        #expect(try Exerciser.run("key-store-killed", key.name, "secret") == ["ended with \(SIGSYS)"])
+        #expect(try key.find() == nil)
+    }
+
+    @Test func key_whoseSuccessorIsOfAProcessKilledBeforeItHasItsTimeout_staysAsItWas() throws {
+        let first = try key.store("first")
+        #expect(try Exerciser.run("key-store-killed", key.name, "second") == ["ended with \(SIGSYS)"])
+        #expect(try key.find() == first)
+        #expect(try key.read() == "first")
+    }
+
     @Test func key_removedHere_isGoneAtOnceForWhoeverHoldsIt() throws {
         let stored = try key.store("secret")
         let holder = try RunningExerciser(["key-hold", key.name])
@@ -42,6 +55,17 @@ struct SharedKeyringTests {
         try holder.send("again")
         #expect(holder.line() == "gone")
         #expect(try holder.finish().lines == ["none"])
+    }
+
+    /// The process keyring that a process needs to possess the key counts for the user's quota. A vault could not be locked.
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
+    func key_removedWhereTheQuotaIsUsedUp_isGone() throws {
+        let stored = try key.store("secret")
+        let strace = try #require(Programs.strace)
+        // The calls: a new session, the search, the removal that is denied, and the link that makes the process keyring.
+        let words = [strace, "-f", "-o", "/dev/null", "-e", "trace=keyctl", "-e", "inject=keyctl:error=EDQUOT:when=4"]
+        #expect(try Exerciser.run("key-remove", key.name, under: words) == ["removed"])
+        #expect(!KernelKeyring.isAlive(stored))
     }
 
     @Test func key_inAForkedChild_isRead() throws {

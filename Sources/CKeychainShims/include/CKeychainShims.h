@@ -14,9 +14,15 @@
 #include "LoginSessions.h"
 #include "TerminalGuard.h"
 
-/// Adds a key of the type "user" to the user's keyring, or gives the existing one with this description a new payload
-/// and no timeout. Returns its serial number.
+/// Adds a key of the type "user" to the keyring of the calling thread, where no other process finds it. Returns its serial
+/// number.
 long keychain_key_add(const char *description, const void *payload, size_t length);
+
+/// Links a key into the user's keyring, in place of the one with this description.
+long keychain_key_share(int32_t serial);
+
+/// Unlinks a key from the keyring of the calling thread.
+long keychain_key_drop(int32_t serial);
 
 /// Gives a key a new payload, and removes its timeout.
 long keychain_key_update(int32_t serial, const void *payload, size_t length);
@@ -41,6 +47,9 @@ long keychain_key_invalidate(int32_t serial);
 
 /// Unlinks the key with this key's description from the user's keyring.
 long keychain_key_unlink(int32_t serial);
+
+/// Writes the type, owner, permissions and description of a key, separated by `;`, with a NUL. Returns the number of bytes.
+long keychain_key_describe(int32_t serial, void *buffer, size_t length);
 
 /// Whether a result means that a key does not exist any more: not found, expired or revoked.
 int keychain_key_is_gone(long result);

@@ -29,6 +29,9 @@ int test_is_dumpable(void);
 /// Has the kernel refuse this process memfd_secret from now on; -1 if it does not take the order.
 int test_refuse_secret_memory(void);
 
+/// Has the kernel kill this process when it sets the timeout of a key; -1 if it does not take the order.
+int test_kill_at_key_timeout(void);
+
 /// Overwrites what earlier calls left in 64 KiB of the stack below the caller.
 void test_overwrite_stack(void);
 

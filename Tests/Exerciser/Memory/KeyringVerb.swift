@@ -21,6 +21,12 @@ struct KeyringVerb {
         say(outcome { "\(try KernelKeyring.store(bytes(secret), as: name, timeout: .seconds(900)).serial)" })
     }
 
+    /// The kernel kills it when it sets the timeout.
+    func storeKilled(_ secret: String) {
+        guard test_kill_at_key_timeout() == 0 else { exit(69) }
+        store(secret)
+    }
+
     /// Removes the keys of several names. A line for each.
     static func remove(_ names: [String]) {
         for name in names {
