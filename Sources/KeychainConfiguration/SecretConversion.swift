@@ -68,7 +68,7 @@
 
         private func json<Element: Decodable>(_ text: String) -> [Element]? {
             do {
-                return try JSONDecoder().decode([Element].self, from: Data(text.utf8))
+                return try JSONDecoder().decode([Element].self, fromAny: Data(text.utf8))
             } catch {
                 return nil  // The caller throws; the decoder's own message may quote the value.
             }

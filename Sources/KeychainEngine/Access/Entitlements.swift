@@ -107,6 +107,7 @@ private struct ListedEntitlements: Decodable {
     static func read(_ bytes: Data, _ path: String) throws(KeychainError) -> ListedEntitlements {
         guard bytes.count <= Entitlements.sizeLimit else { throw unusable(path, "is larger than 64 KiB") }
         guard mayBeParsed(bytes) else { throw unusable(path, "has too many lists") }
+        guard BinaryPropertyList.isPlain(bytes) else { throw unusable(path, "is a damaged property list") }
         // The parser reads blanks as an empty list. More likely the file was not written completely.
         guard bytes.contains(where: { $0 > UInt8(ascii: " ") }) else { throw unusable(path, "is empty") }
         let listed: ListedEntitlements

@@ -2,6 +2,7 @@
 // How values become bytes.
 
 public import Foundation
+import KeychainEngine
 
 /// Encodes values as the bytes of a secret, and decodes them.
 ///
@@ -45,11 +46,12 @@ public struct JSONSecretCoder: SecretCoder {
         let decoder = JSONDecoder()
         configureDecoder(decoder)
         decoder.userInfo[.revealsSecrets] = true
-        return try decoder.decode(type, from: bytes)
+        return try decoder.decode(type, fromAny: bytes)
     }
 }
 
-/// Binary property lists. They cannot hold a single number or date at the top: put it into a record.
+/// Binary property lists. They cannot hold a single number or date at the top: put it into a record. Lists in XML and other
+/// formats are not read, because Foundation on Linux does not bound how deep these are nested.
 public struct PropertyListSecretCoder: SecretCoder {
     public init() {}
 
@@ -61,6 +63,10 @@ public struct PropertyListSecretCoder: SecretCoder {
     }
 
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
+        guard bytes.starts(with: "bplist".utf8), BinaryPropertyList.isPlain(bytes) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "This is no binary property list."))
+        }
         let decoder = PropertyListDecoder()
         decoder.userInfo[.revealsSecrets] = true
         return try decoder.decode(type, from: bytes)

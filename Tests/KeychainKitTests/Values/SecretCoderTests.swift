@@ -32,6 +32,16 @@ struct SecretCoderTests {
         #expect(try store.read(Login.self, for: "alice") == login)
     }
 
+    /// As the value of another program may be. Foundation itself ends the process.
+    @Test(arguments: ["[", "{"], [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian])
+    func jsonCoder_forAnyNumberOfBracketsThatOpen_throws(last: String, encoding: String.Encoding) throws {
+        for count in 505...520 {
+            let text = String(repeating: "[", count: count) + last
+            let bytes = try #require(text.data(using: encoding))
+            #expect(throws: DecodingError.self) { try JSONSecretCoder().decode([String].self, from: bytes) }
+        }
+    }
+
     @Test func coderThatRedacts_saving_failsAndTheOldValueStays() throws {
         let store = store(PlainCoder())
         try store.save("old", for: "alice")

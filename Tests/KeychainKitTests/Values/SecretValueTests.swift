@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainKit
+import KeychainTestSupport
 import Testing
 
 @Suite("Secret values")
@@ -136,6 +137,19 @@ struct SecretValueTests {
         #expect(try store.read(Data.self, for: "alice")?.starts(with: Data("bplist".utf8)) == true)
         let reason = reason { try store.read([String: Int].self, for: "alice") }
         #expect(reason == .typeMismatch)
+    }
+
+    static let deepList = Data(
+        ("<plist>" + String(repeating: "<array>", count: 100_000) + String(repeating: "</array>", count: 100_000)
+            + "</plist>").utf8)
+
+    /// Any program may have stored such a list, at which Foundation ends the program.
+    @Test(arguments: [Data.listWithAnEndlessArray(), deepList])
+    func list_thatFoundationCannotBear_isATypeMismatch(_ bytes: Data) throws {
+        var lists = store
+        lists.coder = .propertyList
+        try lists.save(bytes, for: "alice")
+        #expect(reason { try lists.read([String].self, for: "alice") } == .typeMismatch)
     }
 
     @Test func jsonCoder_withAStrategy_usesIt() throws {

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @Suite("Rules: entitlements")
@@ -178,6 +179,11 @@ struct EntitlementTests {
             #expect(isRefused(bytes), "seed \(seed)")
             #expect(isRefused(Data("bplist00".utf8) + bytes), "binary, seed \(seed)")
         }
+    }
+
+    /// Foundation ends the program when it decodes such an array.
+    @Test(arguments: [nil, accessGroups, "a"]) func list_withMoreEntriesThanBytes_isRefused(key: String?) {
+        #expect(isRefused(.listWithAnEndlessArray(for: key)))
     }
 
     static let otherRoots = ["<array/>", "<string>a</string>", "<true/>", "<integer>1</integer>", "", "<data></data>"]
