@@ -348,7 +348,7 @@ struct FullDisk {
     private static let prelude = """
         set -u
         disk=$1/disk; exerciser=$2
-        mkdir -m 700 $disk && mount -t tmpfs -o size=$3m,mode=700 tmpfs $disk || exit 77
+        mkdir -m 700 $disk && mount -t tmpfs -o size=$3k,mode=700 tmpfs $disk || exit 77
         key=$1/key/device.key
         vault() { verb=$1; shift; "$exerciser" "$verb" "$disk/vault" "$key" "$@" | head -1; }
         fill() {
@@ -360,7 +360,11 @@ struct FullDisk {
         """
 
     /// The size of the file system.
-    var mebibytes = 4
+    private let kibibytes: Int
+
+    init(mebibytes: Int = 4) { kibibytes = mebibytes << 10 }
+
+    init(kibibytes: Int) { self.kibibytes = kibibytes }
 
     struct Result {
         /// What each step said; of a failure its reason alone.
@@ -372,7 +376,7 @@ struct FullDisk {
         let folder = try TemporaryFolder("keychain-full")
         defer { withExtendedLifetime(folder) {} }
         let child = try ChildProcess.run(
-            unshare, ["-rm", "sh", "-c", Self.prelude + script, "sh", folder.path, Exerciser.path, "\(mebibytes)"])
+            unshare, ["-rm", "sh", "-c", Self.prelude + script, "sh", folder.path, Exerciser.path, "\(kibibytes)"])
         #expect(child.errors == "")
         return Result(steps: child.lines.map(Self.step))
     }

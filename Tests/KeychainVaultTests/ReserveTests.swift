@@ -32,6 +32,15 @@ struct ReserveTests {
         .genericPassword("reserve", account, value: String(repeating: "x", count: 2_000_000))
     }
 
+    /// Some file systems over networks tell of so much.
+    @Test func space_ofMoreBytesThanNumbers_canBeAddedToTheSizeOfAFile() {
+        for (blocks, size) in [(1 << 63, 1), (.max, .max), (1 << 60, 16), (1 << 51, 4096)] as [(UInt64, UInt64)] {
+            let (sum, isBeyond) = DiskSpace.bytes(blocks, ofSize: size).addingReportingOverflow(1 << 40)
+            #expect(!isBeyond && sum > 1 << 60, "\(blocks) blocks of \(size) bytes")
+        }
+        #expect(DiskSpace.bytes(3, ofSize: 4096) == 12288)
+    }
+
     @Test func valueThatIsRolledBack_leavesTheReserveAsItWas() throws {
         let test = try TestVault()
         _ = try test.engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
@@ -77,6 +86,17 @@ struct ReserveTests {
         unlink(test.location.folder + "/" + VaultLocation.reserveName)
         _ = try test.engine.add(.genericPassword("reserve", "small", value: "v"), accessGroups: .unrestricted)
         #expect(try Self.size(test) == enlarged)
+    }
+
+    /// The rows could not be read just now.
+    @Test func reserve_whileTheLargestValueIsUnknown_keepsItsSize() throws {
+        let test = try TestVault()
+        _ = try test.engine.add(Self.large("large"), accessGroups: .unrestricted)
+        let (reserve, enlarged) = (Reserve(test.location), try Self.size(test))
+        reserve.restore(removed: 3_000_000) { nil }
+        #expect(try Self.size(test) == enlarged)
+        reserve.restore(removed: 3_000_000) { 100 }
+        #expect(try Self.size(test) == Reserve.size)
     }
 
     @Test func reserveOfASparseCopy_isAllocatedByTheNextWrite() throws {

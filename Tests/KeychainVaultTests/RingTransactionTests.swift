@@ -308,6 +308,17 @@ struct RingTransactionTests {
         #expect(try test.vault.inRing { (ring) throws(KeychainError) in try ring.incarnation() } != before)
     }
 
+    /// Only a machine ID that is read can be another one, as after copying the vault. Of a folder nothing can be read.
+    @Test func machineID_thatCannotBeReadNow_isAnError() throws {
+        func incarnation(_ machineIDFile: String) throws -> Data {
+            var settings = VaultSettings.patient
+            settings.machineIDFile = machineIDFile
+            return try test.another(settings).inRing { (ring) throws(KeychainError) in try ring.incarnation() }
+        }
+        #expect(reason { _ = try incarnation(test.root) } == .unavailable)
+        #expect(try !incarnation(test.root + "/absent").isEmpty)
+    }
+
     @Test func keyGeneration_changesWithTheKeysOfTheVault() throws {
         let before = try test.vault.inRing { (ring) throws(KeychainError) in try ring.keyGeneration() }
         try test.vault.rotate()

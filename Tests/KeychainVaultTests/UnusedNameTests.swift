@@ -63,28 +63,56 @@ struct UnusedNameTests {
         #expect(try test.reopened().text(.genericPassword("exerciser", "alice")) == "v")
     }
 
-    // MARK: - A creation that was cut short
+    @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
+    func vault_restoredWithoutRenaming_hasOneName() throws {
+        let strace = try #require(Programs.strace)
+        let test = try TestVault()
+        let file = test.root + "/backup"
+        try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+        try test.vault.backup(to: file)
+        try test.vault.close()
+        try FileManager.default.removeItem(atPath: test.databaseFile)
+        let child = try test.exercise(["restore", file], injecting: "renameat2:error=EINVAL", strace: strace)
+        #expect(child.lines == ["done"], "\(child.output)")
+        #expect(!FileManager.default.fileExists(atPath: test.location.unfinishedRestoration))
+        #expect(try test.reopened().text(.genericPassword("exerciser", "alice")) == "v")
+    }
 
-    /// A vault as its creation leaves it between the two names and the marker.
-    private static func cutShort() throws -> TestVault {
+    // MARK: - A creation or restoration that was cut short
+
+    /// A vault as this leaves it between the two names and the marker.
+    private static func cutShort(_ suffix: String = VaultLocation.newSuffix) throws -> TestVault {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
         try test.vault.close()
         #expect(truncate(test.location.lockFile, 0) == 0)
-        #expect(link(test.databaseFile, test.databaseFile + ".new") == 0)
+        #expect(link(test.databaseFile, test.databaseFile + suffix) == 0)
         return test
     }
 
-    @Test func vault_withItsFirstNameBesideTheSecond_isRead() throws {
-        let test = try Self.cutShort()
+    @Test(arguments: VaultLocation.firstSuffixes)
+    func vault_withItsFirstNameBesideTheSecond_isRead(_ suffix: String) throws {
+        let test = try Self.cutShort(suffix)
         #expect(try test.reopened().text(.genericPassword("s", "a")) == "v")
-        #expect(FileManager.default.fileExists(atPath: test.databaseFile + ".new"))
+        #expect(FileManager.default.fileExists(atPath: test.databaseFile + suffix))
     }
 
-    @Test func vault_withItsFirstNameBesideTheSecond_losesItWithTheNextWrite() throws {
-        let test = try Self.cutShort()
+    @Test(arguments: VaultLocation.firstSuffixes)
+    func vault_withItsFirstNameBesideTheSecond_losesItWithTheNextWrite(_ suffix: String) throws {
+        let test = try Self.cutShort(suffix)
         try test.reopened().add(.genericPassword("s", "b", value: "v"))
-        #expect(!FileManager.default.fileExists(atPath: test.databaseFile + ".new"))
+        #expect(!FileManager.default.fileExists(atPath: test.databaseFile + suffix))
+    }
+
+    @Test(arguments: VaultLocation.firstSuffixes)
+    func vault_withItsFirstNameBesideTheSecond_isRestored(_ suffix: String) throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        let file = test.root + "/backup"
+        try test.vault.backup(to: file)
+        #expect(link(test.databaseFile, test.databaseFile + suffix) == 0)
+        try test.vault.restore(from: file)
+        #expect(!FileManager.default.fileExists(atPath: test.databaseFile + suffix))
     }
 
     @Test func vault_withAnyOtherName_isRefused() throws {

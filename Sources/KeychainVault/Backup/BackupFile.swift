@@ -54,16 +54,18 @@ struct BackupFile {
                     + "changed. Name another file.")
         }
         guard try isFile("Name another file.") else { return }
-        guard replacing else {
-            throw KeychainError(
-                .duplicateItem,
-                "The file '\(path)' exists already and was not changed. Name another file, or add: --replace")
-        }
+        guard replacing else { throw isThere }
         _ = try FileSafety.checkFile(path)
         guard try isVault else {
             throw KeychainError(
                 .duplicateItem, "'\(path)' is not a backup of a vault and was not changed. Name another file.")
         }
+    }
+
+    var isThere: KeychainError {
+        KeychainError(
+            .duplicateItem,
+            "The file '\(path)' exists already and was not changed. Name another file, or add: --replace")
     }
 
     /// A file with changes that SQLite would count to the file at this path.
@@ -113,7 +115,9 @@ struct BackupFile {
             guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
             defer { close(descriptor) }
             var header = [UInt8](repeating: 0, count: 100)
-            guard read(descriptor, &header, header.count) == header.count else { return false }
+            let count = read(descriptor, &header, header.count)
+            guard count >= 0 else { throw SystemFailure.failure("read", path) }
+            guard count == header.count else { return false }
             let number = header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) }
             return header.starts(with: "SQLite format 3\0".utf8) && number == VaultSchema.applicationID
         }

@@ -82,7 +82,7 @@ struct ReplacedVault {
 
     /// The file is removed if this fails (``keep()``), so the error does not name it.
     private func put(_ copy: UnfinishedFile, at final: String) throws(KeychainError) {
-        try copy.name(final)
+        _ = try copy.name(final, replacing: true)
         do throws(KeychainError) {
             try PrivateFile.syncFolder(location.folder)
         } catch {

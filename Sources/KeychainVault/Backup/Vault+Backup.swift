@@ -46,7 +46,8 @@ extension Vault {
         }
         guard let contents else { return nil }
         try file.checkFree(replacing: replacing)
-        try unfinished.put(at: file.path)
+        PausePoint.backupChecked.reached()
+        guard try unfinished.put(at: file.path, replacing: replacing) else { throw file.isThere }
         return VaultBackup(file.path, FileState(file.path), contents, settings)
     }
 

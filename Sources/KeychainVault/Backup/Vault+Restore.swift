@@ -38,6 +38,7 @@ extension Vault {
         try checkMayWrite()
         try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
         _ = try FileSafety.checkFolder(location.folder)
+        VaultCreation.removeSecondName(location)
         let copy = try UnfinishedFile(location.unfinishedRestoration)
         let state = FileState(file.path)
         try copy.fill(from: file.path)
@@ -85,7 +86,7 @@ extension Vault {
             }
             // Without the space the vault works too, but cannot remove its largest row once the disk is full.
             let reserve = Reserve(location)
-            _ = try? reserve.cover(rowOf: session.largestRow())
+            if let largest = session.largestRow() { _ = try? reserve.cover(rowOf: largest) }
             reserve.confirm()
             return findings == nil ? KeychainError(.busy, "Another process changed the vault at the same time.") : nil
         } catch {
@@ -184,7 +185,7 @@ extension Vault {
             // Not a database at all: only another file can replace it. All of it is kept, including the WAL.
             do throws(KeychainError) {
                 try removeCompanions()
-                try put(copy, lock)
+                try put(copy, replacing: true, lock)
             } catch {
                 throw kept.named(error)
             }
@@ -199,7 +200,8 @@ extension Vault {
         let hasWAL = try kept.keepWAL(lock)
         do throws(KeychainError) {
             try removeCompanions()
-            try put(copy, lock)
+            PausePoint.beforeOverwrite.reached()
+            try put(copy, replacing: false, lock)
         } catch {
             throw hasWAL ? kept.namingWAL(error) : error
         }
@@ -209,9 +211,13 @@ extension Vault {
     }
 
     /// Gives the copy the name of the database.
-    private func put(_ copy: UnfinishedFile, _ lock: FileLock) throws(KeychainError) {
+    ///
+    /// - Parameter replacing: Whether what is there was kept. Where nothing was, a database that has come is another program's.
+    private func put(_ copy: UnfinishedFile, replacing: Bool, _ lock: FileLock) throws(KeychainError) {
         do throws(KeychainError) {
-            try copy.put(at: location.databaseFile)
+            guard try copy.put(at: location.databaseFile, replacing: replacing) else {
+                throw Self.disturbed(location)
+            }
         } catch {
             guard copy.isInPlace else { throw error }
             // The next writer makes the name durable before anything else.

@@ -13,7 +13,7 @@ package enum PausePoint: String, Sendable, CaseIterable {
     case beforeTruncation, truncated
     case betweenBatches, keybagRead, keybagWritten
     case beforeCacheStore, beforeCacheRemoval
-    case vaultFilled, backupCopied, vaultKept, beforeOverwrite
+    case vaultFilled, backupCopied, backupChecked, vaultKept, beforeOverwrite
 
     #if DEBUG
         /// A bare function stored in a generic type would get one more reabstraction wrapper with each access.

@@ -2,6 +2,7 @@
 // Noticing that an unlock has expired.
 
 import Foundation
+import KeychainEngine
 import SecretMemory
 
 /// Waits for the end of an idle timeout, for which there is no event.
@@ -11,19 +12,24 @@ import SecretMemory
 /// costs one check.
 final class UnlockingWatch: Sendable {
     private let timer: Guarded<any DispatchSourceTimer>
-    private let idleTimeout: @Sendable () -> Duration?
+    typealias IdleTimeout = @Sendable () throws(KeychainError) -> Duration?
 
-    /// - Parameter idleTimeout: `nil` if nothing is unlocked with a timeout. The call must not count as use.
+    private let idleTimeout: IdleTimeout
+    private let retryPause: Duration
+
+    /// - Parameters:
+    ///   - idleTimeout: `nil` if nothing is unlocked with a timeout. The call must not count as use.
+    ///   - retryPause: After a failure of that call.
     init(
-        _ queue: DispatchQueue, idleTimeout: @escaping @Sendable () -> Duration?, tell: @escaping @Sendable () -> Void
+        _ queue: DispatchQueue, retryPause: Duration = .seconds(10), idleTimeout: @escaping IdleTimeout,
+        tell: @escaping @Sendable () -> Void
     ) {
-        self.idleTimeout = idleTimeout
+        (self.idleTimeout, self.retryPause) = (idleTimeout, retryPause)
         timer = Guarded(DispatchSource.makeTimerSource(queue: queue))
         timer.withLock { timer in
             timer.setEventHandler { [weak self] in
                 guard let self else { return }
-                if let timeout = idleTimeout() { return wait(timeout / 8) }
-                tell()
+                if !waits({ $0 / 8 }) { tell() }
             }
             timer.activate()
         }
@@ -31,11 +37,18 @@ final class UnlockingWatch: Sendable {
 
     /// Call it on the queue when the lock state may have changed.
     func look() {
-        if let timeout = idleTimeout() {
-            wait(timeout)
-        } else {
-            timer.withLock { $0.schedule(wallDeadline: .distantFuture) }
+        if !waits({ $0 }) { timer.withLock { $0.schedule(wallDeadline: .distantFuture) } }
+    }
+
+    /// Whether something is unlocked with a timeout. If that is not known now, it is asked again later: nobody tells when it is.
+    private func waits(_ part: (Duration) -> Duration) -> Bool {
+        do throws(KeychainError) {
+            guard let timeout = try idleTimeout() else { return false }
+            wait(part(timeout))
+        } catch {
+            wait(retryPause)
         }
+        return true
     }
 
     func end() { timer.withLock { $0.cancel() } }

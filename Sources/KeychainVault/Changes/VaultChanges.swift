@@ -11,7 +11,7 @@ final class VaultChanges: Sendable {
     struct Subject: Sendable {
         let location: VaultLocation
         /// How long the vault stays unlocked without use; `nil` if it is not unlocked, or has no timeout.
-        let idleTimeout: @Sendable () -> Duration?
+        let idleTimeout: UnlockingWatch.IdleTimeout
         /// Called at every change, before the observers are notified.
         let lookAgain: @Sendable () -> Void
     }

@@ -31,7 +31,7 @@ import SecretMemory
         ///   - tell: Called after every change, on a queue that must not be blocked.
         /// - Throws: `unavailable` if the kernel gives no more descriptors or watches.
         init(
-            _ location: VaultLocation, idleTimeout: @escaping @Sendable () -> Duration?,
+            _ location: VaultLocation, idleTimeout: @escaping UnlockingWatch.IdleTimeout,
             tell: @escaping @Sendable () -> Void
         ) throws(KeychainError) {
             inotify = try Inotify(location.folder)

@@ -10,6 +10,8 @@ import SecretMemory
 final class AnchorStore: Sendable {
     let place: Anchor.Place
     private let folder: String
+    /// Whether a record is wanted in a state folder that lies in the vault's folder. It would be put back together with the vault.
+    private let isRefused: Bool
     private let (isFileKept, isKernelKept): (Bool, Bool)
     private let file = Guarded<AnchorFile?>(nil)
     private let keyring = Guarded(Keyring())
@@ -26,9 +28,8 @@ final class AnchorStore: Sendable {
     init(_ location: VaultLocation, _ settings: VaultSettings, vaultID: UUID) {
         place = Anchor.Place(location, vaultID: vaultID)
         folder = location.stateFolder
-        // A record in the vault's folder would be put back together with the vault.
-        let isInside = (location.stateFolder + "/").utf8.starts(with: (location.folder + "/").utf8)
-        (isFileKept, isKernelKept) = (settings.keeps(.file) && !isInside, settings.keeps(.kernel))
+        isRefused = settings.keeps(.file) && location.hasStateFolderInside
+        (isFileKept, isKernelKept) = (settings.keeps(.file) && !isRefused, settings.keeps(.kernel))
     }
 
     /// Call it before the transaction begins with which the records are compared: another process may write in the
@@ -64,8 +65,9 @@ final class AnchorStore: Sendable {
         return false
     }
 
-    /// Why no record can be written to the file; `nil` if the file is not used, or can be written.
+    /// Why no record can be written to the file; `nil` if the settings do not use the file, or it can be written.
     var writeFailure: KeychainError? {
+        if isRefused { return insideFailure }
         guard isFileKept else { return nil }
         do throws(KeychainError) {
             let isThere = try FileSafety.checkFolder(folder, mayBeRead: true)
@@ -76,6 +78,13 @@ final class AnchorStore: Sendable {
         } catch {
             return error
         }
+    }
+
+    private var insideFailure: KeychainError {
+        KeychainError(
+            .unsafeLocation,
+            "The state folder '\(folder)' lies inside the vault folder, so an older copy of the vault would bring its record along. "
+                + "None is kept there. Move the state folder out of it, for example with XDG_STATE_HOME.")
     }
 
     // MARK: - The file
@@ -111,10 +120,15 @@ final class AnchorStore: Sendable {
     /// Updates the known key, if it still exists. Finding it by name, and creating a new one, costs several times as
     /// much.
     private func writeKeyring(_ record: [UInt8]) {
+        func update(_ key: KernelKeyring.Key?) -> Bool {
+            key.map { key in record.withUnsafeBytes { KernelKeyring.update(key, with: $0) } } ?? false
+        }
         keyring.withLock { keyring in
-            guard !keyring.refuses else { return }
-            if let key = keyring.key, record.withUnsafeBytes({ KernelKeyring.update(key, with: $0) }) { return }
+            guard !keyring.refuses, !update(keyring.key) else { return }
             do {
+                // Another process may have made a new key. One in its place would be new to that process in turn.
+                keyring.key = try KernelKeyring.find(description)
+                if update(keyring.key) { return }
                 let secret = record.withUnsafeBytes { SecretBytes(copying: $0) }
                 keyring.key = try KernelKeyring.store(secret, as: description, timeout: nil)
             } catch {

@@ -11,6 +11,8 @@ struct Authority {
     /// The device key that the vault is bound to; `nil` if it is not on this machine.
     let deviceKey: DeviceKey?
     let wrappingKeys: WrappingKeys
+    /// The slot that was opened; `nil` for keys that this process has made itself.
+    private(set) var slot: Keybag.Slot?
 
     init(
         rootKey: SecretBytes, userKey: SecretBytes?, deviceKey: DeviceKey?, otherDeviceKey: DeviceKey? = nil,
@@ -21,6 +23,12 @@ struct Authority {
         self.deviceKey = deviceKey
         wrappingKeys = WrappingKeys(
             rootKey: rootKey, deviceKey: deviceKey, otherDeviceKey: otherDeviceKey, vaultID: vaultID)
+    }
+
+    func opened(_ slot: Keybag.Slot) -> Authority {
+        var authority = self
+        authority.slot = slot
+        return authority
     }
 }
 

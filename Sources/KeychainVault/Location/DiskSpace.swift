@@ -8,8 +8,14 @@ enum DiskSpace {
     static func free(at path: String) -> Int? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
-        return Int(
-            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        return bytes(UInt64(status.f_bavail), ofSize: UInt64(status.f_frsize))
+    }
+
+    /// At most half of the largest number, so that the size of a file can be added: some file systems over networks tell of more
+    /// space than any number of bytes.
+    static func bytes(_ blocks: UInt64, ofSize size: UInt64) -> Int {
+        let (bytes, isBeyond) = blocks.multipliedReportingOverflow(by: size)
+        return isBeyond ? .max / 2 : min(Int(clamping: bytes), .max / 2)
     }
 
     /// The system's limit on the size of files that this process writes; `nil` if there is none. Beyond it the kernel sends a signal

@@ -89,13 +89,13 @@ package enum FileSafety {
         }
     }
 
-    /// Whether the file has no other name. While a database is created, it may have both its first and its second name
-    /// (``VaultCreation``).
+    /// Whether the file has no other name. While a database is created or restored, it may have both its first and its second
+    /// name (``UnusedName``).
     private static func hasOneName(_ path: String, _ status: stat) throws(KeychainError) -> Bool {
         if status.st_nlink == 1 { return true }
         guard path.hasSuffix("/" + VaultLocation.databaseName) else { return false }
-        let first = FileIdentity(path + VaultLocation.newSuffix)
-        if status.st_nlink == 2, first == FileIdentity(status) { return true }
+        let isFirst = VaultLocation.firstSuffixes.contains { FileIdentity(path + $0) == FileIdentity(status) }
+        if status.st_nlink == 2, isFirst { return true }
         // It may have been removed since the status was read.
         return try self.status(path)?.st_nlink == 1
     }

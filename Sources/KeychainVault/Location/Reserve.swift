@@ -111,15 +111,27 @@ struct Reserve {
     /// - Parameters:
     ///   - fillsHoles: Whether a file with fewer blocks than its size needs is allocated again.
     ///   - removed: The bytes of the largest row that was removed.
-    ///   - largest: Finds the bytes of the largest row. It is called only if they decide.
-    func restore(removed: Int = 0, fillsHoles: Bool = false, largest: () -> Int = { 0 }) {
+    ///   - largest: Finds the bytes of the largest row; `nil` if they are unknown, so that nothing is given back. It is called only if they
+    ///     decide.
+    func restore(removed: Int = 0, fillsHoles: Bool = false, largest: () -> Int? = { 0 }) {
         if let size, size > Self.largest { unlink(path) }
         if fillsHoles, hasHoles { fill() }
         let present = size ?? 0
         if Self.isComplete(present), present == Self.size || Self.size(forRowOf: removed) < present { return }
+        let most = largestShare(present)
+        if most <= present { return }
         let wanted = wantedSize(present, removed, largest)
         guard wanted >= present else { return shrink(to: wanted) }
-        if wanted > present { grow(from: present, to: wanted) }
+        if wanted > present { grow(from: present, to: min(wanted, most)) }
+    }
+
+    /// The size that it may grow to. Where there is less space than three times ``size``, that is a third of it, so that values can be
+    /// stored there too. What was freed for a removal is made again in any case.
+    private func largestShare(_ present: Int) -> Int {
+        let room = space + present
+        guard present < Self.size, room < 3 * Self.size else { return .max }
+        let regained = ((freed ?? 0) + Self.smallest - 1) / Self.smallest * Self.smallest
+        return max(room / 3 / Self.smallest * Self.smallest, regained)
     }
 
     /// As far as there is space.
@@ -150,9 +162,9 @@ struct Reserve {
     private var space: Int { DiskSpace.free(at: folder) ?? 0 }
 
     /// Finding the largest row takes long in a large vault, so it is not done while there is no space anyway.
-    private func wantedSize(_ present: Int, _ removed: Int, _ largest: () -> Int) -> Int {
+    private func wantedSize(_ present: Int, _ removed: Int, _ largest: () -> Int?) -> Int {
         if let freed, Self.isComplete(freed), Self.size(forRowOf: removed) < freed { return freed }
-        if removed > 0 || space > Self.smallest { return Self.size(forRowOf: largest()) }
+        if removed > 0 || space > Self.smallest, let largest = largest() { return Self.size(forRowOf: largest) }
         return max(Self.size, freed ?? present)
     }
 

@@ -34,17 +34,28 @@ final class UnfinishedFile {
     var isAtItsPlace: Bool { Self.isAt(path, descriptor) }
 
     /// Makes the contents durable, and gives the file its name. The name never leads to an incomplete file.
-    func put(at final: String) throws(KeychainError) {
-        try name(final)
+    ///
+    /// - Parameter replacing: Whether to replace what has the name.
+    /// - Returns: `false` if something has the name, and must not be replaced.
+    func put(at final: String, replacing: Bool) throws(KeychainError) -> Bool {
+        guard try name(final, replacing: replacing) else { return false }
         try PrivateFile.syncName(of: final)
+        return true
     }
 
     /// The same, except that the name is not durable yet: for a file that is removed again if its name cannot be made
     /// durable.
-    func name(_ final: String) throws(KeychainError) {
+    func name(_ final: String, replacing: Bool) throws(KeychainError) -> Bool {
         guard fsync(descriptor) == 0 else { throw SystemFailure.failure("write", path) }
-        guard rename(path, final) == 0 else { throw SystemFailure.failure("rename", path) }
+        if replacing {
+            guard rename(path, final) == 0 else { throw SystemFailure.failure("rename", path) }
+        } else {
+            guard try UnusedName.give(final, to: path) else { return false }
+            // On a file system that cannot rename without replacing it still has the first name as well.
+            if isAtItsPlace { unlink(path) }
+        }
         isInPlace = true
+        return true
     }
 
     /// Fills it with the bytes of another private file. The checks apply to the opened file, not to its path. What was

@@ -52,6 +52,12 @@ public struct VaultLocation: Hashable, Sendable {
                 + "contain its key. Keep it elsewhere (KEYCHAIN_DEVICE_KEY).")
     }
 
+    /// Whether the state folder lies in the vault folder, also by way of a symbolic link.
+    var hasStateFolderInside: Bool {
+        let (state, vault) = (FileSafety.resolvedOrFuture(stateFolder), FileSafety.resolvedOrFuture(folder))
+        return (state + "/").utf8.starts(with: (vault + "/").utf8)
+    }
+
     /// The user's default vault, or the one that the environment names.
     ///
     /// | variable | names | without it |
@@ -150,7 +156,7 @@ public struct VaultLocation: Hashable, Sendable {
     var lockFile: String { folder + "/" + Self.lockName }
 
     /// The temporary files of a restoration: the new database, and the copy of the replaced one.
-    var unfinishedRestoration: String { databaseFile + ".restoring" }
+    var unfinishedRestoration: String { databaseFile + Self.restoringSuffix }
     var unfinishedKeeping: String { databaseFile + ".keeping" }
     /// The prefix of the names of databases that a restoration has replaced.
     var replacedPrefix: String { databaseFile + ".replaced-" }
@@ -158,6 +164,9 @@ public struct VaultLocation: Hashable, Sendable {
     static let databaseName = "vault.db"
     /// The suffix of a database that is being created.
     static let newSuffix = ".new"
+    private static let restoringSuffix = ".restoring"
+    /// Of the names that a database may have before it gets its own.
+    static let firstSuffixes = [newSuffix, restoringSuffix]
     static let lockName = "vault.lock"
     static let reserveName = "vault.reserve"
     /// SQLite's own files beside the database.

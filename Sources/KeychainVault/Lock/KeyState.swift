@@ -176,7 +176,7 @@ final class KeyState: Sendable {
     /// - Returns: `nil` if the cache has no entry, or one with outdated keys from before a protector was removed.
     private func opened(_ state: LockState, by cache: any UnlockCache) throws(KeychainError) -> Opened? {
         guard let (entry, token) = try cache.find(state, vaultID: vaultID),
-            entry.bootID == BootID.read(bootIDFile),
+            try entry.bootID == BootID.read(bootIDFile),
             let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID),
             let keybag = keybags.first(where: { $0.isAuthentic(keys) })
         else { return nil }

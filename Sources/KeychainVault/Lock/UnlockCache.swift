@@ -83,12 +83,8 @@ struct UnlockEntry: Sendable {
 enum BootID {
     /// - Returns: The zero identity if the system provides none; then only the cache's own lifetime ends with the
     ///   system.
-    static func read(_ path: String) -> UUID {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return .zero }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 36)
-        let count = Foundation.read(descriptor, &bytes, bytes.count)
-        return UUID(uuidString: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)) ?? .zero
+    /// - Throws: An error if it cannot be read now. The vault must not seem locked for that.
+    static func read(_ path: String) throws(KeychainError) -> UUID {
+        UUID(uuidString: String(decoding: try SystemIdentifier.read(path, limit: 36), as: UTF8.self)) ?? .zero
     }
 }

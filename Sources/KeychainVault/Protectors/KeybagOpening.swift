@@ -72,7 +72,7 @@ extension Keybag {
                 guard let key = try protector.unwrap(slot, vaultID: vaultID) else { continue }
                 let authority = try authority(key, heldBy: kind.holder, deviceKey)
                 guard isAuthentic(authority.wrappingKeys) else { throw .changedKeybag }
-                return (authority, slot)
+                return (authority.opened(slot), slot)
             } catch {
                 guard error.reason == .corrupt || error.reason == .ofAnotherDevice else { throw error }
                 refusal = error

@@ -227,10 +227,8 @@ final class Session: Sendable {
         }
     }
 
-    /// The bytes of the largest row; 0 if it cannot be read.
-    func largestRow() -> Int {
-        (try? writingConnection().use { try ItemTable($0).largestLength() }) ?? 0
-    }
+    /// The bytes of the largest row; `nil` if they cannot be read.
+    func largestRow() -> Int? { try? writingConnection().use { try ItemTable($0).largestLength() } }
 
     /// After an error of the medium, the cached state of the connection is not reliable.
     func dropWritingConnection() {

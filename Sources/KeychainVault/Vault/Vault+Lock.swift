@@ -82,7 +82,7 @@ extension Vault {
         RecentProof.forget(self)
         PausePoint.beforeCacheRemoval.reached()
         try session?.keyState.removeEntries(forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked])
-        guard let session else { throw Self.opensForAll }
+        guard let session else { throw Self.opensForAll([]) }
         switch session.keyState.openedBy {
         case nil: return nil
         case .credential? where settings.cacheInUse == .kernel: return .credential
@@ -91,14 +91,20 @@ extension Vault {
                 .unsupported,
                 "The credential opens the vault for this process, and other processes keep their own keys. Locking it here "
                     + "would have no effect.")
-        default: throw Self.opensForAll
+        default: throw Self.opensForAll(session.keybag.slots)
         }
     }
 
-    private static let opensForAll = KeychainError(
-        .unsupported,
-        "This vault opens without a prompt, so locking it would have no effect. Add a passphrase and "
-            + "remove the device key: keychainctl protect add passphrase; keychainctl protect remove device-key")
+    private static func opensForAll(_ slots: [Keybag.Slot]) -> KeychainError {
+        // What somebody gives each time would open it then.
+        let isLockable = slots.contains { slot in ProtectorKind(number: slot.kind).map { $0.input != .found } ?? false }
+        let start = isLockable ? "Remove" : "Add a passphrase and remove"
+        return KeychainError(
+            .unsupported,
+            "This vault opens without a prompt, so locking it would have no effect. "
+                + "\(start) the device key: \(isLockable ? "" : "keychainctl protect add passphrase; ")"
+                + "keychainctl protect remove device-key")
+    }
 
     /// The session, with the current stored keybag.
     func currentSession() throws(KeychainError) -> Session {
@@ -143,7 +149,7 @@ extension Vault {
     private func store(
         _ authority: Authority, _ session: Session, _ idleTimeout: Duration?, in cache: any UnlockCache
     ) throws(KeychainError) {
-        let (bootID, vaultID) = (BootID.read(settings.bootIDFile), session.keybag.vaultID)
+        let (bootID, vaultID) = (try BootID.read(settings.bootIDFile), session.keybag.vaultID)
         func store(_ state: LockState, _ timeout: Duration?) throws(KeychainError) {
             let keys = authority.wrappingKeys.limited(to: state)
             let entry = UnlockEntry(bootID: bootID, idleTimeout: timeout, keys: keys.bytes)
@@ -167,14 +173,12 @@ extension Vault {
         guard opening.protector.shouldRewrap(opening.slot) else { return }
         do throws(KeychainError) {
             try changeKeybag(opening.authority) { (keybag, authority) throws(KeychainError) in
-                // The slot may have another secret by now, which must not be replaced with the old one.
-                guard keybag.slots.contains(opening.slot) else { throw .noSuchSlot }
-                return try keybag.changing(opening.slot.id, to: opening.protector, authority, at: Date())
+                try keybag.changing(opening.slot.id, to: opening.protector, authority, at: Date())
             }
         } catch {
-            // The vault is open anyway, and the next unlock tries again. If the slot is gone, another process that just
-            // unlocked has replaced it.
-            guard [.readOnly, .busy, .diskFull, .unavailable, .itemNotFound].contains(error.reason) else { throw error }
+            // The vault is open anyway, and the next unlock tries again. `busy` also if another process that just unlocked has
+            // replaced the slot.
+            guard [.readOnly, .busy, .diskFull, .unavailable].contains(error.reason) else { throw error }
         }
     }
 }

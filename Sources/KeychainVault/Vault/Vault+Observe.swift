@@ -23,7 +23,7 @@ extension Vault {
     ///   whose parent was observing; `unsupported` on systems other than Linux.
     public func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         let subject = VaultChanges.Subject(
-            location: location, idleTimeout: { [weak self] in self?.idleTimeout },
+            location: location, idleTimeout: { [weak self] () throws(KeychainError) in try self?.idleTimeout },
             lookAgain: { [weak self] in self?.lookAgain() })
         return try changes.observe(subject, body)
     }
@@ -39,11 +39,9 @@ extension Vault {
     /// How long the vault stays unlocked without use; `nil` if it is not unlocked, or has no timeout. The call does not
     /// count as use.
     var idleTimeout: Duration? {
-        do throws(KeychainError) {
+        get throws(KeychainError) {
             guard let keyState = try openSession()?.keyState, !keyState.isAlwaysUnlocked else { return nil }
             return try keyState.find(.unlocked)?.entry.idleTimeout
-        } catch {
-            return nil  // The next call of the vault reports why it fails.
         }
     }
 }

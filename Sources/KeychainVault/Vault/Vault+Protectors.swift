@@ -177,6 +177,7 @@ extension Vault {
     ) throws(KeychainError) -> Keybag {
         for _ in 1...3 {
             let (keybags, base) = try currentSession().keybags(vouchedForBy: authority)
+            try base.checkOpens(authority)
             let next = try edit(base, authority)
             PausePoint.keybagRead.reached()
             let isWritten = try write(.removal) { transaction in
@@ -200,17 +201,35 @@ extension Vault {
 }
 
 extension Keybag {
-    /// Refuses a secret that another slot has. It would still open the vault once one of the two was removed.
+    /// Its keys may have outlived it: a passphrase that was replaced led to the same keys as the new one.
     ///
-    /// A slot that is damaged keeps nobody from adding another one.
+    /// - Throws: `busy` if another process has replaced or removed it since.
+    fileprivate func checkOpens(_ authority: Authority) throws(KeychainError) {
+        guard let slot = authority.slot, !slots.contains(slot) else { return }
+        throw .keybagChangedMeanwhile
+    }
+
+    /// Refuses a secret that another slot has. It would still open the vault once one of the two was removed.
     ///
     /// - Parameter id: The slot that is about to get the secret, if there is one.
     fileprivate func checkOpensNothing(
         _ protector: any Protector, _ deviceKey: DeviceKey?, except id: UUID? = nil
     ) throws(KeychainError) {
-        guard let opened = try? opening(protector, deviceKey), opened.slot.id != id else { return }
+        guard let opened = try slot(openedBy: protector, deviceKey), opened.id != id else { return }
         throw KeychainError(
             .duplicateItem, "This \(type(of: protector).kind.name) opens the vault already. Nothing was changed.")
+    }
+
+    /// A slot that is damaged keeps nobody from adding another one, and neither does a TPM, which has one slot at most.
+    ///
+    /// - Throws: An error if a slot cannot be tried now, for example for lack of memory.
+    private func slot(openedBy protector: any Protector, _ deviceKey: DeviceKey?) throws(KeychainError) -> Slot? {
+        do throws(KeychainError) {
+            return try opening(protector, deviceKey)?.slot
+        } catch {
+            guard error.reason == .corrupt || protector is TPMProtector else { throw error }
+            return nil
+        }
     }
 }
 

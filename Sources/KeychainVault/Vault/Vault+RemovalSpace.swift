@@ -58,7 +58,7 @@ extension Vault {
     /// After a write that was given space and has not removed anything. Without the session, which the transaction holds too, the index
     /// of the WAL takes no space any more.
     func giveBack(_ reserve: inout Reserve, _ transaction: inout VaultTransaction?) {
-        let largest = reserve.hasFreedPart ? (try? openSession())?.largestRow() ?? 0 : 0
+        let largest = reserve.hasFreedPart ? (try? openSession())?.largestRow() : 0
         transaction = nil
         dropSession()
         reserve.restore { largest }

@@ -77,7 +77,7 @@ extension Vault {
     ) throws(KeychainError) -> Result {
         try write(.ofRing) { transaction in
             try transaction.keeper.check()
-            return try body(RingTransaction(transaction, machineID: MachineID.read(settings.machineIDFile)))
+            return try body(ring(transaction))
         }
     }
 
@@ -94,7 +94,7 @@ extension Vault {
             let _: Never? = try write(.items, authorization) { transaction in
                 outcome = nil
                 try transaction.keeper.check()
-                outcome = try body(RingTransaction(transaction, machineID: MachineID.read(settings.machineIDFile)))
+                outcome = try body(ring(transaction))
                 throw KeychainError.rehearsed
             }
         } catch {
@@ -102,6 +102,12 @@ extension Vault {
             return outcome
         }
         throw .rehearsed
+    }
+
+    /// The machine ID of systemd is the same as long as the system is installed, and different on each machine. A system may have
+    /// none: there a copy of a vault of another machine is recognized only by what it publishes.
+    private func ring(_ transaction: VaultTransaction) throws(KeychainError) -> RingTransaction {
+        RingTransaction(transaction, machineID: try SystemIdentifier.read(settings.machineIDFile))
     }
 }
 

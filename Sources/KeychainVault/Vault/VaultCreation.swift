@@ -60,11 +60,14 @@ struct VaultCreation {
         try VaultMarker.write(lock, location)
     }
 
-    /// The database has its first name as well if it got the other one by a link (``UnusedName``).
-    private static func removeSecondName(_ location: VaultLocation) {
-        let path = location.databaseFile + VaultLocation.newSuffix
-        guard let identity = FileIdentity(path), identity == FileIdentity(location.databaseFile) else { return }
-        unlink(path)
+    /// The database has its first name as well if it got the other one by a link (``UnusedName``). The file is not opened:
+    /// closing it would end SQLite's locks of this process.
+    static func removeSecondName(_ location: VaultLocation) {
+        guard let identity = FileIdentity(location.databaseFile) else { return }
+        for path in VaultLocation.firstSuffixes.map({ location.databaseFile + $0 }) where FileIdentity(path) == identity
+        {
+            unlink(path)
+        }
     }
 
     private var isMadeByAnother: KeychainError {

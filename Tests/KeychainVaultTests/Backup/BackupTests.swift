@@ -187,6 +187,16 @@ struct BackupTests {
     }
 
     #if DEBUG
+        @Test func file_thatComesAfterItsNameWasFoundFree_isNotReplaced() throws {
+            let test = try Self.vault()
+            let file = test.root + "/backup"
+            try Mishap.at(.backupChecked, { try Data("another".utf8).write(to: URL(fileURLWithPath: file)) }) {
+                #expect(reason { try test.vault.backup(to: file) } == .duplicateItem)
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("another".utf8))
+            #expect(try !names(test.root).contains(".backup.unfinished-backup"))
+        }
+
         /// What happens to a copy between the writing and the check, for backups that are made within one task.
         /// A failing medium: what arrives is a whole database, and not what was written.
         @Test func copy_thatDiffersFromTheVault_isRemovedAndReported() throws {

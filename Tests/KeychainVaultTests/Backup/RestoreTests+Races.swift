@@ -72,6 +72,21 @@ extension RestoreTests {
             #expect(!names.contains { $0.contains("replaced") })
         }
 
+        /// Another program's, that takes no lock: a copy of a vault that is put there by hand.
+        @Test func database_thatComesWhileOneIsRestoredWhereNoneWas_isNotReplaced() throws {
+            let (test, file) = try vaultWithBackup()
+            let elsewhere = test.root + "/elsewhere"
+            try test.vault.close()
+            try FileManager.default.moveItem(atPath: test.databaseFile, toPath: elsewhere)
+            let put: @Sendable () throws -> Void = {
+                try FileManager.default.moveItem(atPath: elsewhere, toPath: test.databaseFile)
+            }
+            try Mishap.at(.beforeOverwrite, put) {
+                #expect(reason { try test.another().restore(from: file) } == .busy)
+            }
+            #expect(try test.state().count == BackupTests.items + 1)
+        }
+
         @Test func copy_replacedDuringARestoration_isNotRestored() throws {
             let (test, file) = try vaultWithBackup()
             let replace: @Sendable () throws -> Void = {

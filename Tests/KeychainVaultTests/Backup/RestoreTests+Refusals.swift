@@ -52,6 +52,13 @@ extension RestoreTests {
         try expectRefusal(.unavailable, test, file)
     }
 
+    /// As on a failing medium: the kernel does not read this file at its beginning.
+    @Test(.enabled(if: access("/proc/self/mem", R_OK) == 0))
+    func backup_thatCannotBeRead_isNotCalledAnotherFile() throws {
+        let (test, _) = try vaultWithBackup()
+        try expectRefusal(.inputOutput, test, "/proc/self/mem")
+    }
+
     @Test func copy_ofALiveDatabaseWithItsWAL_isRefused() throws {
         let (test, file) = try vaultWithBackup()
         try test.place(Data("WAL".utf8), at: file + "-wal")

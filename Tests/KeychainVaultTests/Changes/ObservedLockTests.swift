@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainTestSupport
+import SecretMemory
 import Testing
 
 @testable import KeychainVault
@@ -42,6 +43,24 @@ import Testing
         try vault.unlock(.old, idleTimeout: .seconds(1), keepingKeysIn: place)
         #expect(watcher.sees { $0 == .locked })
         try test.forget()
+    }
+
+    /// The vault was busy, for example. Nothing else would tell of the end of the timeout.
+    @Test func idleTimeout_thatCouldNotBeReadOnce_isAskedAgain() {
+        let (attempts, told) = (Guarded(0), DispatchSemaphore(value: 0))
+        let watch = UnlockingWatch(DispatchQueue(label: "test"), retryPause: .seconds(1)) { () throws(KeychainError) in
+            let attempt = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            if attempt == 1 { throw KeychainError(.busy, "test") }
+            return nil
+        } tell: {
+            told.signal()
+        }
+        watch.look()
+        #expect(told.wait(timeout: .now() + 60) == .success)
+        watch.end()
     }
 
     @Test func unlocking_putOffWhileObserved_isToldWhenItRunsOut() throws {

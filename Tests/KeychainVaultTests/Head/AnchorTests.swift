@@ -76,6 +76,21 @@ struct KernelAnchorTests {
         #expect(try Self.key(test) == key)
     }
 
+    /// Each of two processes would make the other one's key again with every write.
+    @Test func key_madeAgainByAnotherProcess_isChangedAndNotReplaced() throws {
+        let test = try TestVault(Self.settings)
+        defer { Self.forget(test) }
+        let other = test.another(Self.settings)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try other.engine.add(.genericPassword("s", "b", value: "v"))
+        try KernelKeyring.remove(#require(try Self.key(test)))
+        try other.engine.add(.genericPassword("s", "c", value: "v"))
+        let key = try #require(try Self.key(test))
+        try test.engine.add(.genericPassword("s", "d", value: "v"))
+        #expect(try Self.key(test) == key)
+        #expect(try Self.isWatched(test) == true)
+    }
+
     /// The kernel takes no further key, so the record of the first write has to be the one that is changed.
     @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
     func key_thatIsThere_isChangedWhereItIs() throws {

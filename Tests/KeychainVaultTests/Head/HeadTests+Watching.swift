@@ -93,15 +93,49 @@ extension HeadTests {
         #expect(!Vault.examine(test.location).contains { $0.check == "rollback" })
     }
 
-    /// What is remembered would be put back together with the vault.
-    @Test func vault_whoseStateFolderLiesInIt_isNotWatched() throws {
-        let test = try TestVault()
-        let location = try VaultLocation(
+    private func withStateInside(_ test: TestVault) throws -> VaultLocation {
+        try VaultLocation(
             folder: test.location.folder, deviceKeyFile: test.location.deviceKeyFile,
             stateFolder: test.location.folder + "/state")
+    }
+
+    @Test func vault_thatUsesNoFile_doesNotMindThatItsStateFolderLiesInIt() throws {
+        let test = try TestVault()
+        var settings = VaultSettings.cheap
+        settings.anchors = []
+        let vault = Vault(try withStateInside(test), settings)
+        try vault.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try vault.status().rollbackRecordFailure == nil)
+    }
+
+    /// What is remembered would be put back together with the vault.
+    @Test func vault_whoseStateFolderLiesInIt_isNotWatchedAndSaysWhy() throws {
+        let test = try TestVault()
+        let location = try withStateInside(test)
+        let vault = Vault(location, .cheap)
+        try vault.engine.add(.genericPassword("s", "a", value: "v"))
+        let status = try vault.status()
+        #expect(status.isRollbackWatched == false)
+        let reason = "The state folder '\(location.stateFolder)' lies inside the vault folder"
+        #expect(status.rollbackRecordFailure?.message.hasPrefix(reason) == true)
+        let finding = try #require(Vault.examine(location, .cheap).first { $0.check == "rollback" })
+        #expect(finding.message.contains(reason) && !finding.message.contains("The next write makes one"))
+    }
+
+    @Test func vault_whoseStateFolderLiesInItByALink_isNotWatched() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "first", value: "v"))
+        try test.vault.close()
+        let (inside, link) = (test.location.folder + "/state", test.root + "/link")
+        try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: inside)
+        // The state folder itself is made by the first write.
+        let location = try VaultLocation(
+            folder: test.location.folder, deviceKeyFile: test.location.deviceKeyFile, stateFolder: link + "/seen")
         let vault = Vault(location, .cheap)
         try vault.engine.add(.genericPassword("s", "a", value: "v"))
         #expect(try vault.status().isRollbackWatched == false)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inside).isEmpty)
     }
 
     /// The state folder is not to blame.

@@ -17,7 +17,7 @@ import Testing
         let vaultID = try vault.session().keybag.vaultID
         let keys = WrappingKeys(rootKey: .random(count: 32), deviceKey: nil, vaultID: vaultID)
         let entry = UnlockEntry(
-            bootID: BootID.read(vault.settings.bootIDFile), idleTimeout: nil, keys: keys.bytes)
+            bootID: try BootID.read(vault.settings.bootIDFile), idleTimeout: nil, keys: keys.bytes)
         for state in [LockState.locked, .unlocked] { _ = ProcessUnlockCache().store(entry, state, vaultID: vaultID) }
         try vault.unlock(.old)
         #expect(try vault.lockState == .unlocked)

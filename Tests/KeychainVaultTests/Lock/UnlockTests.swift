@@ -51,6 +51,17 @@ import Testing
         #expect(try test.engine.text(.find(.whenUnlocked)) == "value")
     }
 
+    @Test(arguments: [ProtectorSecret.old, .keyFile()])
+    func lock_besideTheDeviceKey_advisesToAddASecretOnlyIfThereIsNone(secret: ProtectorSecret) throws {
+        let test = try TestVault(.cheap)
+        try test.engine.add(.item(.whenUnlocked))
+        let before = #expect(throws: KeychainError.self) { try test.vault.lock() }
+        #expect(before?.message.contains("Add a passphrase") == true)
+        try test.another().addProtector(secret)
+        let after = #expect(throws: KeychainError.self) { try test.another().lock() }
+        #expect(after?.message.contains("Remove the device key: keychainctl protect remove device-key") == true)
+    }
+
     @Test func unlocking_inOneProcess_servesOthers() throws {
         let test = try TestVault.locked()
         let waiting = test.another()
@@ -93,6 +104,18 @@ import Testing
         try Data((UUID().uuidString + "\n").utf8).write(to: URL(fileURLWithPath: bootID))
         #expect(try test.another(settings).lockState == .beforeFirstUnlock)
         #expect(reason { _ = try test.another(settings).engine.text(.find(.afterFirstUnlock)) } == .locked)
+        try test.forget()
+    }
+
+    /// For example for lack of file descriptors. Of a folder nothing can be read.
+    @Test func bootID_thatCannotBeReadNow_isAnErrorAndNotALockedVault() throws {
+        let test = try TestVault.locked()
+        try test.another().unlock(.old)
+        var settings = VaultSettings.cheap
+        settings.bootIDFile = test.root
+        #expect(reason { _ = try test.another(settings).lockState } == .unavailable)
+        #expect(reason { _ = try test.another(settings).engine.text(.find(.whenUnlocked)) } == .unavailable)
+        #expect(try test.another().lockState == .unlocked)
         try test.forget()
     }
 

@@ -84,6 +84,17 @@ import Testing
         #expect(reason { try test.another().unlock(.old) } == .authenticationFailed)
     }
 
+    /// As a passphrase whose slot needs more memory than there is: perhaps it has that passphrase.
+    @Test func protector_thatCannotBeTriedOnTheOtherSlots_isNotAdded() throws {
+        let test = try Self.vault()
+        let (vault, untried) = (test.another(), UntriedProtector())
+        let before = try vault.session().keybag.slots
+        let id = try vault.slot(KeyFileProtector.kind)
+        #expect(
+            reason { try vault.changeProtector(id, among: before, to: untried, vault.authority(.old)) } == .unavailable)
+        #expect(try test.another().session().keybag.slots == before)
+    }
+
     /// The class keys of an older copy are those of today.
     @Test func deviceKeySlot_removed_opensNoItemLaterByTheClassKeysOfAnOlderCopy() throws {
         let test = try TestVault(.cheap)
@@ -141,6 +152,26 @@ import Testing
         try test.forget()
     }
 
+    /// The passphrase is replaced after it was opened, and before what it authorizes is written.
+    @Test(arguments: ["adds", "removes"])
+    func passphrase_replacedMeanwhile_authorizesNothing(_ change: String) throws {
+        let test = try Self.vault()
+        let (vault, other) = (test.another(), test.another())
+        let (keyFile, before) = (try vault.slot(KeyFileProtector.kind), try vault.session().keybag.slots.count)
+        let authority = try vault.authority(.old)
+        try other.changeProtector(other.slot(PassphraseProtector.kind), to: .new, authority: .old)
+        let outcome = reason {
+            try vault.changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
+                try change == "adds"
+                    ? keybag.adding(vault.protector(.recoveryKey(Vault.makeRecoveryKey())), authority, at: Date())
+                    : keybag.removing(keyFile, authority, [], keepingKeys: true, at: Date()).keybag
+            }
+        }
+        #expect(outcome == .busy)
+        #expect(try test.another().session().keybag.slots.count == before)
+        try test.forget()
+    }
+
     @Test func protector_changed_keepsItsIdentity() throws {
         let test = try TestVault.locked()
         let vault = test.another()
@@ -167,5 +198,23 @@ import Testing
         (slot.id, slot.parameters) = (UUID(), Data(count: 5000))
         keybag.slots.append(slot)
         #expect(reason { _ = try keybag.signed(authority) } == .unsupported)
+    }
+}
+
+/// A key file that seals, and cannot open anything.
+private struct UntriedProtector: Protector {
+    static let kind = KeyFileProtector.kind
+    private let keyFile = KeyFileProtector(secret: SecretBytes(bytes: Array(repeating: 9, count: 32)))
+
+    static func probe(_: ProtectorEnvironment) -> (any Protector)? { nil }
+
+    static func make(_: SecretBytes, _: ProtectorEnvironment) -> (any Protector)? { nil }
+
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {
+        try keyFile.wrap(key, as: id, vaultID: vaultID, at: date)
+    }
+
+    func unwrap(_: Keybag.Slot, vaultID _: UUID) throws(KeychainError) -> SecretBytes? {
+        throw KeychainError(.unavailable, "test")
     }
 }
