@@ -32,7 +32,8 @@ public struct KeychainCertificate: Hashable, Sendable {
 
     /// The first certificate of a PEM text.
     ///
-    /// - Throws: `undecodableInput` if there is none, or a certificate of the text is damaged or followed by other bytes.
+    /// - Throws: `undecodableInput` if there is none, or a certificate of the text is damaged or followed by other bytes;
+    ///   `tooLarge` if one has more than 1 MiB.
     public init(pem: String) throws(KeychainError) {
         let first: Certificate?
         // The text may also contain a key.
@@ -82,7 +83,8 @@ public struct KeychainCertificate: Hashable, Sendable {
     /// Whether it names a host among its DNS names or IP addresses. Common names do not count.
     public func isFor(host: String) -> Bool { content.isFor(host: host) }
 
-    /// Whether its key may be used for a purpose. A certificate that names no purposes is for all of them.
+    /// Whether its key may be used for a purpose. A certificate without a list of purposes is for all of them, and one
+    /// whose list is damaged for none.
     public func isFor(_ usage: CertificateUsage) -> Bool {
         guard let usages = content.extendedKeyUsages else { return true }
         return usages.contains(usage.identifier) || usages.contains(CertificateUsage.any)

@@ -52,13 +52,15 @@
         mutating func judge(by policy: (any CertificatePolicy)?, in services: Services) {
             guard matchCriteria.contains(where: \.needsPolicy), let basic = CertificatePolicies.basic else { return }
             let date = matchCriteria.lazy.compactMap(\.date).first
-            let known = KnownIssuers { services.certificates(ofSubject: $0) }
+            let known = KnownIssuers { (subject) throws(KeychainError) in try services.issuers(ofSubject: subject) }
             judgeCertificate = { (criterion, der) throws(KeychainError) in
                 guard let certificate = try? Certificate(der: der) else { return false }
                 let (policy, date) = criterion == .policy ? (policy ?? basic, date) : (basic, nil)
-                return try policy.isFulfilled(by: SecCertificate(certificate), at: date) {
+                let isFulfilled = try policy.isFulfilled(by: SecCertificate(certificate), at: date) {
                     known.certificates(ofSubject: $0)
                 }
+                if !isFulfilled { try known.checkHasSearched() }
+                return isFulfilled
             }
         }
     }

@@ -11,16 +11,33 @@
 
     /// Searches issuers for many certificates: each subject once.
     final class KnownIssuers: Sendable {
-        private let search: IssuerSearch
-        private let known = Guarded<[Data: [SecCertificate]]>([:])
+        private struct State {
+            var known: [Data: [SecCertificate]] = [:]
+            var failure: KeychainError?
+        }
 
-        init(_ search: @escaping IssuerSearch) { self.search = search }
+        private let search: @Sendable (_ subject: Data) throws(KeychainError) -> [SecCertificate]
+        private let state = Guarded(State())
+
+        init(_ search: @escaping @Sendable (_ subject: Data) throws(KeychainError) -> [SecCertificate]) {
+            self.search = search
+        }
 
         func certificates(ofSubject subject: Data) -> [SecCertificate] {
-            if let found = known.withLock({ $0[subject] }) { return found }
-            let found = search(subject)
-            known.withLock { $0[subject] = found }
-            return found
+            if let found = state.withLock({ $0.known[subject] }) { return found }
+            do throws(KeychainError) {
+                let found = try search(subject)
+                state.withLock { $0.known[subject] = found }
+                return found
+            } catch {
+                state.withLock { $0.failure = error }
+                return []
+            }
+        }
+
+        /// - Throws: The error of a search that failed. A negative verdict is then none: the issuer may be there.
+        func checkHasSearched() throws(KeychainError) {
+            if let failure = state.withLock({ $0.failure }) { throw failure }
         }
     }
 
@@ -30,16 +47,34 @@
         ///
         /// - Parameter subject: Normalized content.
         package func certificates(ofSubject subject: Data) -> [SecCertificate] {
+            do throws(KeychainError) {
+                return try issuers(ofSubject: subject)
+            } catch {
+                return []
+            }
+        }
+
+        /// The same for a search, whose verdict is an error if the store fails.
+        func issuers(ofSubject subject: Data) throws(KeychainError) -> [SecCertificate] {
             var query = Query(.certificate, [.subject: .data(subject)])
             (query.synchronizableAny, query.authenticationUI) = (true, .skip)
             (query.returns, query.limit, query.leavesOutLocked) = (.value, .all, true)
-            let found = try? engine.requests.find(query, accessGroups: accessGroups)
             // Any program may have stored items that are no certificates: they do not count.
             var certificates: [SecCertificate] = []
-            for stored in found ?? [] where certificates.count < Self.certificatesOfOneSubject {
+            for stored in try readable(query) where certificates.count < Self.certificatesOfOneSubject {
                 if let certificate = SecCertificate(stored.item) { certificates.append(certificate) }
             }
             return certificates
+        }
+
+        /// Without those that are locked or do not open.
+        private func readable(_ query: Query) throws(KeychainError) -> [StoredItem] {
+            do throws(KeychainError) {
+                return try engine.requests.find(query, accessGroups: accessGroups)
+            } catch {
+                guard [.locked, .corrupt, .ofAnotherDevice].contains(error.reason) else { throw error }
+                return []
+            }
         }
 
         /// The limit for certificates of one name in the search for a chain, which compares key identifiers.

@@ -65,9 +65,13 @@
             },
             "2.5.29.36": { try $0.policies.readConstraints($2) },
             "2.5.29.37": { entry, _, value in
-                entry.purposes = try DER.sequence(
-                    of: ASN1ObjectIdentifier.self, identifier: .sequence, rootNode: DER.parse(value)
-                ).map { "\($0)" }
+                entry.purposes = try DER.sequence(DER.parse(value), identifier: .sequence) { nodes in
+                    var found: [String] = []
+                    while let node = nodes.next() {
+                        found.append(try ObjectIdentifierText.text(ofDER: node.encodedBytes))
+                    }
+                    return found
+                }
             },
             "2.5.29.54": { try $0.policies.readInhibition($2) },
         ]
@@ -91,7 +95,7 @@
                 while let node = nodes.next() {
                     try DER.sequence(node, identifier: .sequence) { fields in
                         guard let name = fields.next() else { throw KeyFailure.malformed("certificate policy") }
-                        found.insert("\(try ASN1ObjectIdentifier(derEncoded: name))")
+                        found.insert(try ObjectIdentifierText.text(ofDER: name.encodedBytes))
                         while fields.next() != nil {}
                     }
                 }

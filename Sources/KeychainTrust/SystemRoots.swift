@@ -26,6 +26,7 @@
     /// Where the roots of the system are.
     package struct RootSource: Sendable {
         private let files: [String]
+        private let read: @Sendable (URL) throws -> Data
 
         /// - Parameters:
         ///   - environment: `SSL_CERT_FILE` is the only file then.
@@ -33,7 +34,12 @@
         package init(
             environment: [String: String] = ProcessEnvironment.current, standard: [String] = Self.standardFiles
         ) {
-            files = environment.value(RootFiles.variable).map { [$0] } ?? standard
+            self.init(files: environment.value(RootFiles.variable).map { [$0] } ?? standard)
+        }
+
+        /// - Parameter read: Reads a file.
+        init(files: [String], read: @escaping @Sendable (URL) throws -> Data = { try Data(contentsOf: $0) }) {
+            (self.files, self.read) = (files, read)
         }
 
         package static let standardFiles = RootFiles.standard
@@ -42,7 +48,7 @@
         func roots() -> SystemRoots? {
             for file in files {
                 guard let found = RootFile(file) else { continue }
-                return Self.cached(found, file)
+                return cached(found, file)
             }
             return nil
         }
@@ -56,10 +62,11 @@
         /// The roots of the file that was read last.
         private static let cache = Guarded<Cache?>(nil)
 
-        private static func cached(_ found: RootFile, _ file: String) -> SystemRoots? {
-            let version = found.version
+        private func cached(_ found: RootFile, _ file: String) -> SystemRoots? {
+            let (version, cache) = (found.version, Self.cache)
             if let known = cache.withLock({ $0 }), known.file == file, known.version == version { return known.roots }
-            let certificates = found.certificates()
+            // A failure may pass without a change of the file.
+            guard let certificates = found.certificates(read) else { return nil }
             let roots = certificates.isEmpty ? nil : SystemRoots(certificates)
             cache.withLock { $0 = Cache(file: file, version: version, roots: roots) }
             return roots
@@ -95,8 +102,10 @@
         }
 
         /// All certificates that can be read. Others may be damaged, or of a kind that later versions know.
-        func certificates() -> [Certificate] {
-            guard let bytes = try? Data(contentsOf: url) else { return [] }
+        ///
+        /// - Returns: `nil` if the file cannot be read.
+        func certificates(_ read: (URL) throws -> Data) -> [Certificate]? {
+            guard let bytes = try? read(url) else { return nil }
             return Self.blocks([UInt8](bytes)[...]).compactMap { try? Certificate(der: $0) }
         }
 

@@ -4,6 +4,7 @@
 #if Certificates && os(Linux)
     import Crypto
     import Foundation
+    import KeychainEngine
     import KeychainKeys
     import KeychainServices
 
@@ -27,6 +28,7 @@
         /// - Returns: `nil` for bytes that are no exceptions.
         init?(encoded: Data) {
             guard encoded.count <= Self.limit, encoded.starts(with: "bplist00".utf8),
+                BinaryPropertyList.isPlain(encoded),
                 let entries = try? PropertyListDecoder().decode([Entry].self, from: encoded)
             else { return nil }
             self.entries = entries

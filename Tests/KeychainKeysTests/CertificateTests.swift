@@ -124,6 +124,15 @@ struct CertificateTests {
         #expect(certificate?.isAuthority == false)
     }
 
+    /// A list that counted as missing would make the certificate one for all purposes.
+    @Test func purposes_thatAreDamaged_areNone() {
+        let list = DERNode.sequence(.oid([1, 3, 6, 1, 5, 5, 7, 3, 2]), .null)
+        let certificate = attempt { $0.setExtensions([CertificateBuilder.entry(.extendedKeyUsage, list)]) }
+        #expect(certificate?.extendedKeyUsages == [])
+        let critical = CertificateBuilder.entry(.extendedKeyUsage, isCritical: true, list)
+        #expect(attempt { $0.setExtensions([critical]) } == nil)
+    }
+
     @Test func issuer_withoutAName_isNamedByNone() throws {
         let certificate = try #require(attempt { _ in })
         #expect(certificate.normalizedSubject == Data() && !certificate.namesIssuer(certificate))
@@ -302,6 +311,22 @@ struct PEMItemTests {
         let wrong = PEMBlock.text("PRIVATE KEY", SecretBytes(key.publicKey.subjectPublicKeyInfo))
         #expect(throws: KeyFailure.malformed("private key: the bytes are a public key")) {
             try PEMItem.all(in: wrong)
+        }
+    }
+
+    /// It would be stored, and never read again.
+    @Test func all_withACertificateAboveItsLimit_isRefused() throws {
+        let text = PEMBlock.text("CERTIFICATE", SecretBytes(CertificateBuilder.tooLarge))
+        #expect(throws: KeyFailure.limitExceeded("certificate")) { try Certificate.all(pem: text) }
+        #expect(throws: KeyFailure.limitExceeded("certificate")) { try PEMItem.all(in: text) }
+    }
+
+    @Test func file_ofACertificateAboveItsLimit_isTooLargeAndNotDamaged() throws {
+        #expect(throws: KeyFailure.limitExceeded("certificate")) {
+            try KeyFileContent(SecretBytes(CertificateBuilder.tooLarge))
+        }
+        #expect(throws: KeyFailure.malformed("key, certificate or PKCS#12 file")) {
+            try KeyFileContent(SecretBytes(Data(repeating: 0x30, count: 1 << 20 + 1)))
         }
     }
 

@@ -229,6 +229,13 @@ struct PKCS12Tests {
         }
     }
 
+    @Test func certificate_aboveItsLimit_isRefused() throws {
+        let bag = FileBuilder.certificate(CertificateBuilder.tooLarge)
+        #expect(throws: KeyFailure.limitExceeded("certificate")) {
+            try FileBuilder(parts: [FileBuilder.bags([bag])]).read()
+        }
+    }
+
     @Test func file_withoutChecksumOrOfAnotherVersion_isMalformed() throws {
         #expect(throws: KeyFailure.malformed("PKCS#12 without a checksum")) {
             try FileBuilder(hasChecksum: false).read()

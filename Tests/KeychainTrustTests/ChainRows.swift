@@ -193,6 +193,19 @@
             ChainRow("unknown extension", errSecSuccess) {
                 try three(leaf: .init([.init(oid: [1, 2, 3, 4], critical: false, value: [5, 0])]))
             },
+            ChainRow("purpose and policy made of a UUID", errSecSuccess) {
+                // The example of X.667.
+                let name: [UInt8] = [
+                    0x06, 0x14, 0x69, 0x83, 0xF0, 0x9D, 0xA7, 0xEB, 0xCF, 0xDE, 0xE0,
+                    0xC7, 0xA1, 0xA7, 0xB2, 0xC0, 0x94, 0x8C, 0xC8, 0xF9, 0xD7, 0x76,
+                ]
+                let (list, policies) = ([0x30, 0x16] + name, [0x30, 0x18, 0x30, 0x16] + name)
+                return try three(
+                    leaf: .init([
+                        .init(oid: [2, 5, 29, 37], critical: false, value: list[...]),
+                        .init(oid: [2, 5, 29, 32], critical: false, value: policies[...]),
+                    ]))
+            },
             ChainRow("malformed extension", errSecUnknownCertExtension) {
                 try three(leaf: .init([.init(oid: [2, 5, 29, 37], critical: false, value: [5, 0])]))
             },

@@ -107,6 +107,18 @@
             #expect(store.calls.filter { $0.kind == .select }.count == 7)
         }
 
+        /// Whether the certificate is trusted is then not known.
+        @Test(.enabled(if: SystemRoot.certificate != nil, SystemRoot.isMissing))
+        func search_whoseStoreFailsForAnIssuer_isThatError() throws {
+            let store = ScriptedStore()
+            let keychain = try TestKeychain(store)
+            try keychain.add(root.issue(TestAuthority("L"), TestAuthority.leafExtensions()))
+            store.reset()
+            // After the names, and the certificate.
+            store.fail(.failure(KeychainError(.inputOutput, "test")), .nth(3), on: [.select])
+            #expect(keychain.certificates([kSecMatchTrustedOnly: true]).status == errSecIO)
+        }
+
         /// No root of the system issues certificates for tests. So this is the request of a search, with other roots.
         @Test func certificate_whoseIntermediateIsInTheKeychain_isTrusted() throws {
             let folder = try TemporaryFolder.inMemory("keychain-roots")

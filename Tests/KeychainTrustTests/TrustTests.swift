@@ -94,7 +94,8 @@
             // Elements within elements, as text and as a binary list.
             let text = Data(("<plist>" + String(repeating: "<array>", count: 100_000)).utf8)
             let (short, long) = (Self.nestedList(1_000), Self.nestedList(60_000))
-            for data in [foreign as Data, Data(), Data("x".utf8), text, short, long, Data("bplist00".utf8)] {
+            let endless = Data.listWithAnEndlessArray()
+            for data in [foreign as Data, Data(), Data("x".utf8), text, short, long, endless, Data("bplist00".utf8)] {
                 #expect(!SecTrustSetExceptions(trust, data as NSData), "\(data.count) bytes")
             }
             #expect(trust.status == errSecNotTrusted)
@@ -210,6 +211,17 @@
             #expect(SecPolicyCreateWithProperties("1.2.3" as NSString, nil) == nil)
             var policies: CFArray?
             #expect(SecTrustCopyPolicies(trust, &policies) == errSecSuccess && policies?.count == 1)
+        }
+
+        /// For example, the process had no file descriptor left.
+        @Test func roots_whoseFileCouldNotBeReadOnce_areReadTheNextTime() throws {
+            let folder = try TemporaryFolder.inMemory("keychain-roots")
+            let file = folder.path + "/roots.pem"
+            let block =
+                "-----BEGIN CERTIFICATE-----\n\(clientCertificate.base64EncodedString())\n-----END CERTIFICATE-----\n"
+            try Data(block.utf8).write(to: URL(fileURLWithPath: file))
+            #expect(RootSource(files: [file]) { _ in throw CocoaError(.fileReadUnknown) }.roots() == nil)
+            #expect(RootSource(files: [file]).roots()?.bySubject.count == 1)
         }
 
         /// A missing bundle, an empty one and one that is replaced. Each is a file of its own name.

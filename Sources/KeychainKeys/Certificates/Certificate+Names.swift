@@ -65,7 +65,7 @@ private struct SubjectSummary {
         return Self.joined(descriptions).map { "\(text) (\($0))" } ?? text
     }
 
-    private static func rank(_ type: ASN1ObjectIdentifier) -> Int {
+    private static func rank(_ type: ASN1ObjectIdentifier?) -> Int {
         switch type {
         case .commonName: 4
         case .organizationalUnit: 3
@@ -86,8 +86,8 @@ extension Certificate {
     /// The bits of the key usage, the first one (digital signature) highest; `nil` without the extension.
     public var keyUsage: UInt16? { known.keyUsage }
 
-    /// Object identifiers of the purposes of the key; `nil` without the extension.
-    public var extendedKeyUsages: [String]? { known.extendedKeyUsages?.map { "\($0)" } }
+    /// Object identifiers of the purposes of the key; `nil` without the extension, none if it is damaged.
+    public var extendedKeyUsages: [String]? { known.extendedKeyUsages?.map(\.text) }
 
     /// Whether names and key identifiers say that the other certificate issued this one. Its signature is not verified.
     public func namesIssuer(_ other: Certificate) -> Bool {

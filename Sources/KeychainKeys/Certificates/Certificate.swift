@@ -37,11 +37,12 @@ public struct Certificate: Sendable {
 
     /// - Parameter der: DER; bytes after the certificate are ignored.
     public init(der: Data) throws(KeyFailure) {
-        guard der.count <= Self.limit else { throw .limitExceeded("certificate") }
         try self.init([UInt8](der)[...])
     }
 
+    /// The limit is the same for files of any format: whoever stores the certificate reads it again from its DER.
     init(_ input: ArraySlice<UInt8>) throws(KeyFailure) {
+        guard input.count <= Self.limit else { throw .limitExceeded("certificate") }
         bytes = try Self.withoutRest(input)
         var fields = try Self.signedFields(bytes)
         version = try Self.version(&fields)

@@ -6,12 +6,12 @@ import SwiftASN1
 
 /// One extension of a certificate.
 public struct CertificateExtension: Sendable {
-    let name: ASN1ObjectIdentifier
+    let name: LongIdentifier
     let content: ArraySlice<UInt8>
     public let isCritical: Bool
 
     /// The object identifier, in numbers with dots.
-    public var identifier: String { "\(name)" }
+    public var identifier: String { name.text }
     public var value: Data { Data(content) }
 
     /// No real certificate has more.
@@ -34,7 +34,7 @@ public struct CertificateExtension: Sendable {
 
     private init(_ list: inout DERReader<ArraySlice<UInt8>>) throws(KeyFailure) {
         var fields = try list.within(DERTag.sequence)
-        name = try fields.objectIdentifier()
+        name = try LongIdentifier(&fields)
         isCritical = try fields.boolean(default: false)
         content = try fields.content(DERTag.octetString)
         try fields.finish()
@@ -51,14 +51,15 @@ extension DERReader {
 }
 
 /// The known extensions. If one cannot be read, the certificate is malformed if the extension is critical; otherwise
-/// the extension counts as missing. If there are several of a kind, the last one counts.
+/// the extension counts as missing, except for purposes: there are none then, as a missing extension would allow all. If
+/// there are several of a kind, the last one counts.
 struct KnownExtensions: Sendable {
     private(set) var subjectKeyIdentifier: ArraySlice<UInt8>?
     private(set) var authorityKeyIdentifier: ArraySlice<UInt8>?
     private(set) var alternativeNames = AlternativeNames()
     private(set) var isAuthority = false
     private(set) var keyUsage: UInt16?
-    private(set) var extendedKeyUsages: [ASN1ObjectIdentifier]?
+    private(set) var extendedKeyUsages: [LongIdentifier]?
 
     init(_ extensions: [CertificateExtension]) throws(KeyFailure) {
         for entry in extensions {
@@ -69,13 +70,14 @@ struct KnownExtensions: Sendable {
                 self = known
             } catch {
                 if entry.isCritical { throw error }
+                if entry.name.known == .extendedKeyUsage { extendedKeyUsages = [] }
             }
         }
     }
 
     private mutating func read(_ entry: CertificateExtension) throws(KeyFailure) {
         var reader = DERReader(entry.content, "extension of a certificate")
-        switch entry.name {
+        switch entry.name.known {
         case .subjectKeyIdentifier:
             subjectKeyIdentifier = try reader.content(DERTag.octetString)
         case .authorityKeyIdentifier:
@@ -92,8 +94,8 @@ struct KnownExtensions: Sendable {
         case .keyUsage: keyUsage = try Self.keyUsage(reader.content(DERTag.bitString))
         case .extendedKeyUsage:
             var list = try reader.within(DERTag.sequence)
-            var usages: [ASN1ObjectIdentifier] = []
-            while !list.isAtEnd { usages.append(try list.objectIdentifier()) }
+            var usages: [LongIdentifier] = []
+            while !list.isAtEnd { usages.append(try LongIdentifier(&list)) }
             extendedKeyUsages = usages
         default: return
         }

@@ -7,7 +7,8 @@ import SwiftASN1
 /// A Name (RFC 5280, 4.1.2.4), parsed.
 struct DistinguishedName {
     struct Attribute {
-        let type: ASN1ObjectIdentifier
+        /// `nil` for one that no known attribute has.
+        let type: ASN1ObjectIdentifier?
         let encodedType: ArraySlice<UInt8>
         let value: DERElement<ArraySlice<UInt8>>
     }
@@ -48,7 +49,7 @@ extension DistinguishedName.Attribute {
     fileprivate init(_ set: inout DERReader<ArraySlice<UInt8>>) throws(KeyFailure) {
         var fields = try set.within(DERTag.sequence)
         let start = fields.rest
-        type = try fields.objectIdentifier()
+        type = try LongIdentifier(&fields).known
         encodedType = start[..<fields.rest.startIndex]
         value = try fields.next()
         try fields.finish()

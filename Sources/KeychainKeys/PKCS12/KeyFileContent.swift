@@ -45,12 +45,23 @@ public struct KeyFileContent: Sendable {
             try addPKCS12(bytes, passphrase, limit)
         } else if let format = try? KeyFormat(of: SecretSlice(bytes)) {
             try addKey(format, bytes, passphrase)
-        } else if let certificate = try? Certificate(der: bytes.withUnsafeBytes { Data($0) }) {
+        } else if let certificate = try Self.certificate(bytes) {
             // What follows it would be left out, while the caller believes that everything is stored.
             guard certificate.der.count == bytes.count else { throw .malformed("certificate alone") }
             certificates = [Entry(certificate)]
         } else {
             throw .malformed(isPKCS12 ? "PKCS#12 file" : "key, certificate or PKCS#12 file")
+        }
+    }
+
+    /// `nil` for bytes that are no certificate.
+    private static func certificate(_ bytes: SecretBytes) throws(KeyFailure) -> Certificate? {
+        do throws(KeyFailure) {
+            return try Certificate(der: bytes.withUnsafeBytes { Data($0) })
+        } catch {
+            // The limit is checked first, for bytes of any kind.
+            guard case .limitExceeded = error, bytes.isOfSequences else { return nil }
+            throw error
         }
     }
 
@@ -97,6 +108,17 @@ public struct KeyFileContent: Sendable {
 }
 
 extension SecretBytes {
+    /// A certificate is a sequence that begins with two others.
+    fileprivate var isOfSequences: Bool {
+        do throws(KeyFailure) {
+            var reader = try DERReader.only(DERTag.sequence, in: SecretSlice(self), "certificate")
+            let (first, second) = (try reader.next().tag, try reader.next().tag)
+            return first == DERTag.sequence && second == DERTag.sequence
+        } catch {
+            return false
+        }
+    }
+
     /// A PKCS#12 file begins with a sequence whose first element is the number 3.
     fileprivate var isPKCS12: Bool {
         withUnsafeBytes { bytes in

@@ -42,6 +42,13 @@ struct CertificateBuilder {
                 DERTag.sequence, names.map { .element(DERTag.contextPrimitive($0.0), [.bytes(Array($0.1.utf8))]) }))
     }
 
+    /// A certificate of more than 1 MiB.
+    static var tooLarge: Data {
+        var builder = CertificateBuilder()
+        builder.setExtensions([entry([1, 2, 3], .bytes([UInt8](repeating: 0, count: 1 << 20)))])
+        return builder.der
+    }
+
     var der: Data {
         let signature = DERNode.algorithm([1, 2, 840, 10_045, 4, 3, 2])
         let fields: [DERNode?] = [
