@@ -62,10 +62,7 @@ struct AttackTests {
 
     @Test func middleOfALogHidden_holdsBackTheRest_andIsNoticedAfterTheGrace() throws {
         var world = try synced()
-        for value in ["2", "3"] {
-            try world.write(0, ["a": value])
-            try world.upload(0)
-        }
+        try world.upload(0, ["2", "3"], of: "a")
         let hidden = world.segments(of: 0)[1]
         try world.head(0)
         world.look(1, hiding: { $0 == hidden })
@@ -76,6 +73,56 @@ struct AttackTests {
             world.machines[1].overdue(at: later) == [.found(.withheld(world.machines[0].writer, counter: 3))])
         world.look(1)
         #expect(world.machines[1].overdue(at: later).isEmpty)
+    }
+
+    private func stalled(_ world: inout World, at now: UInt64) -> [Effect] {
+        world.machines[1].overdue(at: now).filter { if case .found(.stalled) = $0 { true } else { false } }
+    }
+
+    @Test func segmentHidden_isNoticedAfterTheGrace_withoutAHead() throws {
+        var world = try synced()
+        try world.upload(0, ["2", "3"], of: "a")
+        let hidden = world.segments(of: 0)[1]
+        world.look(1, hiding: { $0 == hidden })
+        let (now, later) = (world.now, world.now + Observations.grace)
+        #expect(stalled(&world, at: now) == [])
+        #expect(stalled(&world, at: later - 1) == [])
+        #expect(stalled(&world, at: later) == [.found(.stalled(world.machines[0].writer, number: 2))])
+        world.look(1)
+        #expect(stalled(&world, at: later) == [])
+    }
+
+    /// It has gone on in between.
+    @Test func segmentHidden_afterAnotherOneHasCome_isNoticedAfterTheGraceOfItsOwn() throws {
+        var world = try synced()
+        for value in ["2", "3", "4", "5"] {
+            try world.write(0, ["a": value])
+            try world.upload(0)
+        }
+        let names = world.segments(of: 0)
+        world.look(1, hiding: { $0 == names[1] || $0 == names[3] })
+        let (now, later) = (world.now, world.now + Observations.grace)
+        #expect(stalled(&world, at: now) == [])
+        world.look(1, hiding: { $0 == names[3] })
+        #expect(try world.shown(1, "a") == "3")
+        #expect(stalled(&world, at: later) == [])
+        #expect(stalled(&world, at: later + Observations.grace).count == 1)
+    }
+
+    @Test func segmentHidden_ofARemovedMember_isNotNoticed() throws {
+        var world = try World(3)
+        for index in world.machines.indices { world.look(index) }
+        world.carryOut(try world.machines[0].remove([world.machines[2].member], at: world.now), 0)
+        world.look(1)
+        for value in ["1", "2"] {
+            try world.write(2, ["a": value])
+            try world.upload(2)
+        }
+        let hidden = try #require(world.segments(of: 2).first)
+        world.look(1, hiding: { $0 == hidden })
+        let (now, later) = (world.now, world.now + Observations.grace)
+        #expect(stalled(&world, at: now) == [])
+        #expect(stalled(&world, at: later) == [])
     }
 
     /// The carrier guesses from the sizes which segments delete something.

@@ -263,10 +263,7 @@ struct CarrierTests {
         var world = try synced(3)
         try world.snapshot(1)
         for index in [0, 1, 2] { world.look(index) }
-        for value in ["2", "3"] {
-            try world.write(0, ["a": value])
-            try world.upload(0)
-        }
+        try world.upload(0, ["2", "3"], of: "a")
         for index in [1, 2] { world.look(index) }
         try world.snapshot(1)
         for index in [0, 1] { world.look(index) }
@@ -296,10 +293,7 @@ struct CarrierTests {
 
     @Test func middleOfALogTaken_isNoticed_whateverElseHasAHighNumber() throws {
         var world = try synced()
-        for value in ["2", "3"] {
-            try world.write(0, ["a": value])
-            try world.upload(0)
-        }
+        try world.upload(0, ["2", "3"], of: "a")
         world.look(1)
         let names = world.segments(of: 0)
         world.carrier[names[1]] = nil
@@ -366,10 +360,7 @@ struct CarrierTests {
 
     @Test func segmentsThatWait_count() throws {
         var world = try synced()
-        for value in ["2", "3"] {
-            try world.write(0, ["a": value])
-            try world.upload(0)
-        }
+        try world.upload(0, ["2", "3"], of: "a")
         let hidden = world.segments(of: 0)[1]
         world.look(1, hiding: { $0 == hidden })
         #expect(world.machines[1].uncoveredSegmentCount(in: world.listing(hiding: { $0 == hidden })) == 2)

@@ -16,6 +16,8 @@ struct ExchangeCostTests {
     private let folder: TemporaryFolder
     private let place: CarrierPlace
     private let carriers = CountingFolders()
+    /// How far the clocks of the machines are ahead, in milliseconds.
+    private let ahead = Guarded<UInt64>(0)
 
     init() throws {
         folder = try TemporaryFolder("keychain-cost")
@@ -26,7 +28,9 @@ struct ExchangeCostTests {
     /// Two machines that have nothing more to say. Time stands still, so that nothing falls due.
     private func pair() async throws -> (Machine, Machine) {
         let time = RingMember.systemTime()
-        let machines = try ["laptop", "desktop"].map { try Machine(folder.path, $0, kinds: [carriers]) { time } }
+        let machines = try ["laptop", "desktop"].map {
+            try Machine(folder.path, $0, kinds: [carriers]) { [ahead] in time + ahead.withLock { $0 } }
+        }
         _ = try await machines[0].member.found(name: "laptop", at: place)
         try await machines[0].admit(machines[1], at: place)
         for _ in 0..<3 { for machine in machines { try await machine.exchange() } }
@@ -49,6 +53,14 @@ struct ExchangeCostTests {
         let (laptop, _) = try await pair()
         let cost = try await cost(laptop)
         #expect(cost.calls == [.list] && cost.commits == 0)
+    }
+
+    /// A part of what machines that join need is read again: nothing else shows that it is damaged.
+    @Test func firstHeadOfADay_costsOneRead_andNoExchangeAfterItOne() async throws {
+        let (laptop, _) = try await pair()
+        ahead.withLock { $0 = 86_400_000 }
+        #expect(try await cost(laptop).calls.filter { $0 == .read } == [.read])
+        #expect(try await !cost(laptop).calls.contains(.read))
     }
 
     /// What is published was stored before, and what was published is noted.

@@ -207,14 +207,53 @@ struct FolderCarrierTests {
         #expect(try await carrier.read([Self.name]).objects.map(\.bytes) == [Self.bytes])
     }
 
-    /// It could not be replaced either.
-    @Test func folderInThePlaceOfAnObject_failsNothing() async throws {
-        _ = try await carrier.publish(Self.name, Self.bytes)
+    /// What is no file may be another one's, so it is not replaced.
+    @Test(arguments: ["pipe", "link", "dangling", "folder", "full folder", "socket"], names)
+    func somethingElseInThePlaceOfAnObject_failsItsWrite_andStays(kind: String, _ name: ObjectName) async throws {
+        _ = try await carrier.publish(name, Self.bytes)
         let file = try file()
-        try FileManager.default.removeItem(atPath: file)
-        try FileManager.default.createDirectory(atPath: file + "/x", withIntermediateDirectories: true)
-        #expect(try await carrier.list().names.isEmpty)
-        #expect(try await carrier.publish(Self.name, Self.bytes) == .otherThere)
+        try put(kind, inThePlaceOf: file)
+        let error = await #expect(throws: CarrierFailure.self) {
+            _ = try await carrier.publish(name, Self.bytes, beside: true)
+        }
+        #expect(error?.reason == .denied)
+        #expect(error?.message.contains("'\(file)'") == true && error?.message.contains("Move it away.") == true)
+        var status = stat()
+        #expect(lstat(file, &status) == 0 && status.st_mode & S_IFMT != S_IFREG)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: (file as NSString).deletingLastPathComponent).count == 1
+        )
+    }
+
+    /// A machine that needs what opens the ring can name it. Other kinds count as missing.
+    @Test(arguments: ["pipe", "link", "dangling", "folder", "full folder", "socket"], names)
+    func somethingElseInThePlaceOfAnObject_isNamed_ifItOpensTheRing(kind: String, _ name: ObjectName) async throws {
+        _ = try await carrier.publish(name, Self.bytes)
+        try put(kind, inThePlaceOf: try file())
+        let isNamed =
+            switch name {
+            case .entry, .wrap: true
+            default: false
+            }
+        #expect(try await carrier.list().names == (isNamed ? [name] : []))
+        let reading = try await carrier.read([name])
+        #expect(reading.objects.isEmpty && reading.damaged == [name])
+    }
+
+    /// Moves the file away.
+    private func put(_ kind: String, inThePlaceOf file: String) throws {
+        let moved = folder.path + "/moved"
+        try FileManager.default.moveItem(atPath: file, toPath: moved)
+        switch kind {
+        case "pipe": #expect(mkfifo(file, 0o600) == 0)
+        case "socket": #expect(mknod(file, S_IFSOCK | 0o600, 0) == 0)
+        case "link": try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: moved)
+        case "dangling": try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: moved + "/gone")
+        case "full folder":
+            try FileManager.default.createDirectory(atPath: file + "/x", withIntermediateDirectories: true)
+        case "folder": try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        default: try Data(count: Bounds.object + 1).write(to: URL(fileURLWithPath: file))
+        }
     }
 
     // MARK: - What others leave there
@@ -268,15 +307,7 @@ struct FolderCarrierTests {
     @Test(arguments: ["pipe", "link", "folder", "large"])
     func object_thatIsSomethingElse_isNotRead(kind: String) async throws {
         _ = try await carrier.publish(Self.name, Self.bytes)
-        let file = try file()
-        try FileManager.default.moveItem(atPath: file, toPath: folder.path + "/moved")
-        switch kind {
-        case "pipe": #expect(mkfifo(file, 0o600) == 0)
-        case "link":
-            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.path + "/moved")
-        case "folder": try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
-        default: try Data(count: Bounds.object + 1).write(to: URL(fileURLWithPath: file))
-        }
+        try put(kind, inThePlaceOf: try file())
         #expect(try await carrier.read([Self.name]).objects.isEmpty)
     }
 

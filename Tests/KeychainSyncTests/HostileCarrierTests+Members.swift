@@ -150,6 +150,19 @@ extension HostileCarrierTests {
         #expect(try desktop.items() == ["a=1"])
     }
 
+    /// The keys that are made with it are there.
+    @Test func removal_hiddenAlone_isNoticedAfterTheGrace_byItsKeys() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let server = try await world.join("server", by: laptop)
+        try await world.settle(laptop, desktop, server)
+        let before = Set(try await world.objects(laptop).keys)
+        try await world.remove(server, by: laptop)
+        try await world.view(desktop).withhold { Kind.entry.holds($0) && !before.contains($0) }
+        #expect(try await !desktop.exchange().findings.contains(.entryWithheld))
+        world.advance(Observations.grace)
+        #expect(try await desktop.exchange().findings.contains(.entryWithheld))
+    }
+
     @Test func twoEntriesAtOnce_areBothHeard() async throws {
         let (laptop, desktop) = try await world.synced()
         for machine in [laptop, desktop] {
@@ -255,23 +268,32 @@ extension HostileCarrierTests {
     // MARK: - Removed members
 
     @Test func removedMember_thatGoesOnWriting_isNotHeard() async throws {
-        let (laptop, desktop) = try await world.synced()
-        let server = try await world.join("server", by: laptop)
-        try await world.settle(laptop, desktop, server)
-        let hidden = try await world.view(server)
-        try await hidden.fork()
-        try await world.remove(server, by: laptop)
+        let (laptop, desktop, server) = try await world.removedUnawares()
         try await world.settle(laptop, desktop)
         try server.update("a", "late")
         try await server.exchange()
-        let writer = try await world.replica(server).writer
-        let late = try await hidden.shown().filter { if case .segment(writer, _) = $0.key { true } else { false } }
+        let late = try await world.hiddenSegments(server)
         #expect(!late.isEmpty)
         for machine in [laptop, desktop] {
             try await world.view(machine).flood(late)
             #expect(try await Set(machine.exchange().refused(.afterRemoval)) == Set(late.keys))
             #expect(try machine.items() == ["a=1"])
         }
+    }
+
+    /// The first exchange says what is not used, the later ones have nothing new.
+    @Test func changesOfARemovedMember_thatComeAfterItsRemoval_areCountedInTheStatus() async throws {
+        let (laptop, _, server) = try await world.removedUnawares()
+        for account in ["b", "c"] {
+            try server.add(account, "late")
+            try await server.exchange()
+        }
+        let late = try await world.hiddenSegments(server)
+        #expect(try await laptop.member.status().unused == 0)
+        try await world.view(laptop).flood(late)
+        for _ in 0..<2 { try await laptop.exchange() }
+        #expect(try await laptop.member.status().unused == 2)
+        #expect(try await laptop.sync.status().unused == 2)
     }
 
     @Test func removedMember_thatWritesAsAnotherUnderItsOldKeys_isRefused() async throws {
@@ -285,5 +307,23 @@ extension HostileCarrierTests {
         let forged = try thief.segment([], contexts: [], in: victim)
         try await world.view(desktop).replay(forged.bytes, as: forged.name)
         #expect(try await desktop.exchange().refused(.badSignature) == [forged.name])
+    }
+}
+
+extension HostileWorld {
+    /// The server was removed by the laptop, and sees nothing of that: what it writes, it alone sees.
+    fileprivate func removedUnawares() async throws -> (laptop: Machine, desktop: Machine, server: Machine) {
+        let (laptop, desktop) = try await synced()
+        let server = try await join("server", by: laptop)
+        try await settle(laptop, desktop, server)
+        try await view(server).fork()
+        try await remove(server, by: laptop)
+        return (laptop, desktop, server)
+    }
+
+    /// The segments of a machine, as it alone sees them.
+    fileprivate func hiddenSegments(_ machine: Machine) async throws -> HostileCarrier.Objects {
+        let writer = try await replica(machine).writer
+        return try await view(machine).shown().filter { if case .segment(writer, _) = $0.key { true } else { false } }
     }
 }

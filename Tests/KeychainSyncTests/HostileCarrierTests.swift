@@ -155,6 +155,51 @@ struct HostileCarrierTests {
         #expect(try desktop.items().count == 3)
     }
 
+    /// What follows it waits. No head tells that something is missing, and each exchange may be one of another process.
+    @Test func entryOfTheRing_hidden_isNoticedAfterTheGrace_byWhatFollowsIt() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let (known, replica) = (Set(try await world.objects(laptop).keys), try await world.replica(laptop))
+        let tip = try #require(replica.logs[replica.writer]?.tip)
+        try await world.act(laptop) { replica, _ in
+            let entry = try replica.log.append(
+                .policy(.groups(["default"])), author: replica.member, signer: replica.keys)
+            return try replica.store([entry])
+        }
+        try laptop.update("a", "2")
+        try await laptop.exchange()
+        let view = try await world.view(desktop)
+        view.withhold { !known.contains($0) && (Kind.entry.holds($0) || Kind.head.holds($0)) }
+        let finding = SyncFinding.stalled(replica.writer, number: tip.number + 1)
+        #expect(try await !desktop.exchange().findings.contains(finding))
+        world.advance(Observations.grace)
+        #expect(try await world.machine("desktop").exchange().findings.contains(finding))
+        #expect(try await desktop.member.status().notices.contains { $0.message == finding.text() })
+        #expect(try desktop.items() == ["a=1"])
+        view.behave()
+        #expect(try await !desktop.exchange().findings.contains(finding))
+        #expect(try desktop.items() == ["a=2"])
+    }
+
+    /// The addition of the machine under its new keys, the removal of the former one, or the new epoch.
+    @Test(arguments: 0..<3) func entryOfNewKeys_hidden_isNoticedAfterTheGrace(_ number: Int) async throws {
+        let (laptop, desktop) = try await world.synced()
+        let known = Set(try await world.objects(laptop).keys)
+        try await world.act(laptop) { replica, now in try replica.renewIdentity(at: now) }
+        try laptop.update("a", "2")
+        try await laptop.exchange()
+        let entries = try await world.names(laptop) { Kind.entry.holds($0) && !known.contains($0) }
+        try #require(entries.count == 3)
+        let hidden = entries[number]
+        let view = try await world.view(desktop)
+        view.withhold { $0 == hidden }
+        #expect(try await !desktop.exchange().findings.contains(.entryWithheld))
+        world.advance(Observations.grace)
+        #expect(try await world.machine("desktop").exchange().findings.contains(.entryWithheld))
+        view.behave()
+        #expect(try await !desktop.exchange().findings.contains(.entryWithheld))
+        #expect(try desktop.items() == ["a=2"])
+    }
+
     /// The carrier guesses from the sizes which segments delete something.
     @Test func deletion_hidden_isNoticed_andNothingComesBack() async throws {
         let (laptop, desktop) = try await world.synced()

@@ -184,6 +184,33 @@ extension InterfaceTests {
         #expect(try await laptop.sync.status().openInvitations == 0)
     }
 
+    @Test func invitation_thatIsCancelledWhileItsCodeIsShown_isWithdrawn() async throws {
+        let laptop = try await world.founder()
+        let inviting = Task {
+            try await laptop.member.invite(name: "desktop", for: .seconds(3600)) { _ throws(KeychainError) in
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        let error = await #expect(throws: KeychainError.self) { _ = try await inviting.value }
+        #expect(error?.reason == .cancelled)
+        #expect(try await laptop.sync.status().openInvitations == 0)
+    }
+
+    /// The vault is locked when the code is to be shown.
+    @Test func invitation_thatCannotBeWithdrawn_isSaidToBeOpenAndHowToEndIt() async throws {
+        let laptop = try await world.founder()
+        let error = await #expect(throws: KeychainError.self) {
+            try await laptop.member.invite(name: "desktop", for: .seconds(3600)) { _ throws(KeychainError) in
+                do { try laptop.lock() } catch { throw KeychainError(.unsupported, "It was not locked: \(error)") }
+                throw KeychainError(.inputOutput, "The paper is used up.")
+            }
+        }
+        #expect(error?.reason == .inputOutput)
+        for text in ["The invitation is open until 20", "keychainctl rotate; then: keychainctl sync now"] {
+            #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func approval_ofAnotherMachine_admitsNobody() async throws {
         let sync = try await world.founder().sync
         let code = try await sync.invite(name: "desktop", needsApproval: true)

@@ -65,6 +65,16 @@ struct JoiningTests {
         #expect(ring.keyring.ring.item([1]) == inviter.keyring.ring.item([1]))
     }
 
+    /// It may be on its way. The machine keeps its keys, and joins when it has arrived.
+    @Test func joiner_withoutTheEntryThatAdmitsIt_isNotTakenForARemovedMachine() throws {
+        var inviter = try Inviter()
+        let (joiner, request) = try joiner(inviter)
+        let earlier = inviter.entries
+        let (wraps, _) = try inviter.answer([request])
+        #expect(throws: Refusal.noKey) { try joiner.finish(wraps: wraps, entries: earlier) }
+        #expect(try joiner.finish(wraps: wraps, entries: inviter.entries).log.id == inviter.log.id)
+    }
+
     /// Attack: a false ring for a joiner.
     @Test func joiner_shownARingByWhoDoesNotKnowTheCode_givesNothingAway() throws {
         let (inviter, attacker) = (try Inviter(), try Inviter())
@@ -88,6 +98,22 @@ struct JoiningTests {
             try inviter.answer([Data(), Data(count: 40), Data(count: 20_000)]).outcome == [
                 "malformed", "notAuthentic", "tooLarge",
             ])
+    }
+
+    /// Attack: a machine with the code whose keys nothing can be sealed to. In the log it would be unknown to all others, and so would be
+    /// what follows.
+    @Test(arguments: [UInt8(0), 0xFF])
+    func request_withKeysThatNothingCanBeSealedTo_leavesTheLogAsItIs(byte: UInt8) throws {
+        var inviter = try Inviter()
+        let joiner = try joiner(inviter).0
+        let (offer, tips) = (try #require(joiner.offer), inviter.log.tips)
+        let wrapping = Data(repeating: byte, count: HybridKey.publicKeyLength)
+        let keys = PublicKeys(signing: try joiner.keys.publicKeys().signing, wrapping: wrapping)
+        let request = JoinRequest(ring: offer.ring, keys: keys, invitation: offer.nonce)
+            .bytes(authenticatedBy: InvitationKeys(code: inviter.invitation.code).joiner)
+        #expect(try inviter.answer([request]).outcome == ["malformed"])
+        #expect(inviter.log.tips == tips && inviter.log.ring.active.count == 1)
+        #expect(try inviter.answer([try self.joiner(inviter).request]).outcome == ["admitted"])
     }
 
     /// Attack: an invitation used again, or late.

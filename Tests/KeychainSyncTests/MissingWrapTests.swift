@@ -48,6 +48,17 @@ struct MissingWrapTests {
         #expect(try world.shown(2, "a") == "1")
     }
 
+    /// Something in which there is nothing lies in its place, such as a folder.
+    @Test func wrap_inWhosePlaceThereIsNothingToRead_isMadeBesideIt() throws {
+        var world = try world()
+        world.carrier[wrap(in: world)] = Data()
+        for index in [1, 2] { world.look(index) }
+        #expect(try world.shown(2, "a") == nil)
+        wait(&world)
+        for index in [1, 2] { world.look(index) }
+        #expect(try world.shown(2, "a") == "1")
+    }
+
     /// Files arrive in any order: its maker has published it, and the carrier shows it later.
     @Test func wrap_thatHasNotBeenMissingForLong_isNotMade() throws {
         var world = try world()

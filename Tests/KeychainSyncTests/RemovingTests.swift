@@ -277,4 +277,98 @@ struct RemovingTests {
         try await desktop.member.leave()
         #expect(try !desktop.vault.isInRing)
     }
+
+    private static func isOfJoining(_ name: ObjectName) -> Bool {
+        switch name {
+        case .invitation, .request: true
+        default: false
+        }
+    }
+
+    /// Nobody would answer a machine that asks by it.
+    @Test(arguments: [false, true])
+    func machine_thatLeaves_withdrawsItsInvitations(_ isGivingUp: Bool) async throws {
+        let (laptop, desktop) = try await world.pair()
+        let code = try await laptop.member.invite(name: "server", for: .seconds(3600))
+        var joiner = Joiner(code: code, keys: .make())
+        try joiner.received(try await world.content(joiner.objectName, laptop))
+        let (name, request) = try #require(try joiner.request())
+        _ = try await desktop.member.invite(name: "tablet", for: .seconds(3600))
+        let view = try await world.view(laptop)
+        if isGivingUp { _ = try await view.publishing(name, request) }
+        #expect(try await laptop.member.leave(withoutSending: isGivingUp) == nil)
+        #expect(try await world.names(desktop, where: Self.isOfJoining).count == 1)
+        try await desktop.exchange()
+        #expect(try await open(desktop) == 1)
+    }
+
+    @Test func machine_thatLeavesWhileTheCarrierFails_tellsOfItsInvitations() async throws {
+        let (laptop, _) = try await world.pair()
+        _ = try await laptop.member.invite(name: "server", for: .seconds(3600))
+        let name = try #require(
+            try await world.names(laptop) { if case .invitation = $0 { true } else { false } }.first)
+        let failure = CarrierFailure(.unavailable, "It is not there. Unsent changes are kept. Mount it.")
+        try await world.view(laptop).fail(failure)
+        let remaining = try #require(try await laptop.member.leave(withoutSending: true))
+        #expect(remaining.count == 1)
+        // Those of other machines stay.
+        #expect(remaining.advice.hasSuffix("remove only what has names that begin with: '\(name.text)'"))
+        #expect(remaining.cause.message == "It is not there. Mount it.")
+        #expect(try !laptop.vault.isInRing)
+    }
+
+    @Test func machine_thatLeavesWhileLocked_tellsThatItsInvitationsAreUnknown() async throws {
+        let (laptop, _) = try await world.pair()
+        _ = try await laptop.member.invite(name: "server", for: .seconds(3600))
+        try laptop.lock()
+        let remaining = try #require(try await laptop.member.leave(withoutSending: true))
+        #expect(remaining.count == nil && remaining.advice == "They may stay there.")
+        #expect(remaining.cause.reason == .locked)
+        #expect(try !laptop.vault.isInRing)
+    }
+
+    @Test func machine_thatCannotLeave_keepsItsInvitations() async throws {
+        let (laptop, desktop) = try await world.pair()
+        _ = try await laptop.member.invite(name: "server", for: .seconds(3600))
+        try laptop.add("a", "1")
+        try await world.view(laptop).fail(Self.failure)
+        await #expect(throws: KeychainError.self) { try await laptop.member.leave() }
+        #expect(try await open(laptop) == 1)
+        #expect(try await world.names(desktop, where: Self.isOfJoining).count == 1)
+    }
+
+    /// A machine that was removed before the others had its change, which lost against a later one.
+    private func removedWithALoser() async throws -> Machine {
+        let (laptop, desktop) = try await world.pair()
+        try laptop.add("a", "0")
+        try await world.settle(laptop, desktop)
+        try desktop.update("a", "desktop")
+        // Both clocks are where the ring's time was last, ahead of the system's. Only the second change is later for certain.
+        for value in ["again", "laptop"] {
+            try laptop.update("a", value)
+            try await laptop.exchange()
+        }
+        try await world.remove(desktop, by: laptop)
+        await #expect(throws: KeychainError.self) { try await desktop.exchange() }
+        try #require(try desktop.items() == ["a=laptop"])
+        return desktop
+    }
+
+    @Test func machine_thatWasRemoved_doesNotLeaveWhileItsOwnValueIsNotShown() async throws {
+        let desktop = try await removedWithALoser()
+        let error = await #expect(throws: KeychainError.self) { try await desktop.member.leave() }
+        #expect(error?.reason == .unavailable && error?.message.contains("sync restore ID") == true)
+        #expect(try desktop.vault.isInRing)
+        try await desktop.member.leave(withoutSending: true)
+        #expect(try !desktop.vault.isInRing)
+    }
+
+    @Test func machine_thatWasRemoved_canShowItsOwnValueAgain() async throws {
+        let desktop = try await removedWithALoser()
+        let versions = try await desktop.member.versions(includingKept: false)
+        try await desktop.member.restore(try #require(versions.first { $0.state == .concurrent }).id)
+        #expect(try desktop.items() == ["a=desktop"])
+        try await desktop.member.leave()
+        #expect(try desktop.items() == ["a=desktop"])
+    }
 }

@@ -67,6 +67,23 @@ extension RingMemberTests {
         #expect(try laptop.items() == ["a=" + lost.machine])
     }
 
+    /// It receives the values that were written at the same time, and the one that replaced both, in one exchange.
+    @Test func valueThatLost_isKeptAlsoByAMachineThatNeverListedIt() async throws {
+        let (laptop, desktop) = try await conflict()
+        let server = try await join("server", by: laptop)
+        try await desktop.exchange()
+        try laptop.update("a", "laptop again")
+        try desktop.update("a", "desktop again")
+        try await laptop.exchange()
+        try await desktop.exchange()
+        let lost = try await desktop.member.versions(includingKept: false)[1]
+        try desktop.update("a", "both")
+        try await desktop.exchange()
+        try await server.exchange()
+        #expect(try server.items() == ["a=both"])
+        #expect(try await server.member.versions(includingKept: true).map(\.id).contains(lost.id))
+    }
+
     @Test func versionThatIsNotThere_isNotFound() async throws {
         let (laptop, _) = try await pair()
         let error = await #expect(throws: KeychainError.self) { try await laptop.member.restore("00000000") }
@@ -147,6 +164,28 @@ extension RingMemberTests {
             _ = try await tablet.member.join(recoveryKey: try recoveryKey(text), name: "tablet", at: place)
         }
         #expect(error?.reason == .newerFormat)
+    }
+
+    /// New keys are made when a machine is removed. The folder has lost those for the recovery key.
+    @Test func recoveryKey_whoseNewestWrapIsLost_isToldFromOneOfNoRing() async throws {
+        let (laptop, desktop) = try await pair()
+        let text = try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        let members = try await laptop.member.status().members
+        let paper = try #require(members.first { $0.role == .recovery }).id
+        let lost = try #require(members.first { $0.name == desktop.name }).id
+        _ = try await laptop.member.remove([lost])
+        let ring = try #require(try await laptop.member.rings(at: place).first)
+        let carrier = FolderCarrier(folder.path + "/shared", ring: ring)
+        let wraps = try await carrier.list().names.filter { if case .wrap(_, paper) = $0 { true } else { false } }
+        try #require(wraps.count > 1)
+        try await carrier.remove([try #require(wraps.max())])
+        let tablet = try Machine(folder.path, "tablet")
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await tablet.member.join(recoveryKey: try recoveryKey(text), name: "tablet", at: place)
+        }
+        #expect(error?.reason == .unavailable && error?.message.contains("newest keys are missing there") == true)
+        #expect(try !tablet.vault.isInRing)
     }
 
     @Test func recoveryKeyThatWasRemoved_opensNothingAnyMore() async throws {

@@ -219,6 +219,20 @@ struct RingTests {
         #expect(throws: Refusal.wrongName) { try fleet.log.keys(from: wrap, for: fleet.keys[2], fleet.ringKeys) }
     }
 
+    /// Attack: a member adds keys to which nothing can be sealed, so that nobody can make new ones, and it cannot be removed.
+    @Test func keysThatNothingCanBeSealedTo_inTheRing_keepNobodyFromNewKeys() throws {
+        var fleet = try Fleet(3)
+        let wrapping = Data(repeating: 0xFF, count: HybridKey.publicKeyLength)
+        let keys = PublicKeys(signing: try DeviceKeys.make().publicKeys().signing, wrapping: wrapping)
+        let card = MemberCard(role: .device, keys: keys, name: "x")
+        _ = try fleet.log.append(.add(card), author: fleet.ids[2], signer: fleet.keys[2])
+        let rotation = try fleet.log.rotate(fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        #expect(Set(rotation.wraps.map(\.recipient)) == Set(fleet.ids))
+        let removal = try fleet.log.remove(
+            [Removal(member: fleet.ids[2], cuts: [:])], fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        #expect(fleet.log.ring.isActive(card.id) && Set(removal.wraps.map(\.recipient)) == Set(fleet.ids[..<2]))
+    }
+
     /// Attack: a wrap of a wrong root key for one member.
     @Test func wrap_ofAnotherRootKeyOrRingOrBySomebodyElse_isRefused() throws {
         let fleet = try Fleet(2)

@@ -109,6 +109,14 @@ struct World {
         }
     }
 
+    /// Writes an item several times, each time in a segment of its own.
+    mutating func upload(_ index: Int, _ values: [String], of item: String) throws {
+        for value in values {
+            try write(index, [item: value])
+            try upload(index)
+        }
+    }
+
     func segments(of index: Int) -> [ObjectName] {
         carrier.keys.filter { if case .segment(machines[index].writer, _) = $0 { true } else { false } }.sorted()
     }

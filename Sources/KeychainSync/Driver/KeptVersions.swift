@@ -21,6 +21,7 @@ struct KeptVersions: Equatable, Sendable {
     }
 
     private static let lifetime: UInt64 = 30 * 86_400_000
+    private static let longestPause: UInt64 = 86_400_000
 
     private let limits: Limits
     private var versions: [Dot: Version] = [:]
@@ -44,17 +45,31 @@ struct KeptVersions: Equatable, Sendable {
         size -= old.record.sealed.count
     }
 
-    mutating func keep(_ records: [SealedRecord], at now: UInt64) {
+    /// - Parameter last: The last exchange. Of the time since then a day counts at most: a clock that was set forward must not end what
+    ///   has hardly been kept.
+    mutating func keep(_ records: [SealedRecord], at now: UInt64, since last: UInt64) {
         for record in records where versions[record.header.dot] == nil {
             insert(Version(record: record, until: now &+ Self.lifetime))
         }
-        for version in versions.values where version.until <= now { remove(version.record.header.dot) }
+        let counted = min(now, last &+ Self.longestPause)
+        for version in versions.values where version.until <= counted { remove(version.record.header.dot) }
         guard isTooLarge else { return }
         for version in versions.values.sorted(by: {
             ($0.until, $0.record.header.dot) < ($1.until, $1.record.header.dot)
         }) {
             guard isTooLarge else { return }
             remove(version.record.header.dot)
+        }
+    }
+
+    /// Notes a complete exchange: what was kept before stays longer by the time that does not count.
+    ///
+    /// - Parameter last: The exchange before; 0: there was none.
+    mutating func pass(from last: UInt64, to now: UInt64) {
+        guard last > 0, now > last, now - last > Self.longestPause else { return }
+        let pause = now - last - Self.longestPause
+        for version in versions.values where version.until <= last &+ Self.lifetime {
+            insert(Version(record: version.record, until: version.until &+ pause))
         }
     }
 }

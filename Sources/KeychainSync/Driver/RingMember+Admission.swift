@@ -7,27 +7,37 @@ import KeychainSyncCore
 import SecretMemory
 
 extension RingMember {
-    /// Answers machines that ask to join with the code of an invitation from this one.
-    ///
-    /// - Parameter invitations: Those that were open when everything was fetched. The next exchange sees to newer ones.
+    /// Answers machines that ask to join with the code of an invitation from this one: one of those that were open when everything was
+    /// fetched. The next exchange sees to newer ones.
     func letIn(
-        _ listing: Listing, _ invitations: [InvitationID: Invitation], _ carrier: any Carrier,
-        _ report: inout ExchangeReport
+        _ fetched: FetchedRing, _ carrier: any Carrier, _ report: inout ExchangeReport
     ) async throws(KeychainError) {
-        for (id, invitation) in invitations {
+        let listing = fetched.listing
+        var isReread = false
+        for (id, invitation) in fetched.state.invitations {
             let names = listing.names.filter { if case .request(id, _) = $0 { true } else { false } }.sorted()
             let requests = try await requests(names, listing, invitation, carrier)
-            var (done, isOver) = (requests.foreign, false)
-            if !requests.asked.isEmpty || invitation.isOver(at: now) {
-                let (answers, hasEnded) = try await answer(requests.asked.map(\.bytes), to: id, carrier, &report)
-                isOver = hasEnded
-                let answered = zip(requests.asked.map(\.name), answers)
-                done.formUnion(answered.filter { $1.isFinal }.map(\.0))
-                // Something else under the name of a machine that waits does not end its waiting.
-                done.subtract(answered.filter { !$1.isFinal }.map(\.0))
+            if !isReread, requests.asked.contains(where: { invitation.letsIn($0.bytes) }) {
+                // What is damaged there would keep the machine out.
+                try await reread(fetched.state.replica.essentials(in: listing), carrier, &report)
+                isReread = true
             }
+            let (done, isOver) = try await answer(requests, by: invitation, id, carrier, &report)
             try await carrier.removing(isOver ? names + [invitation.objectName] : done.sorted())
         }
+    }
+
+    /// - Returns: The requests of which nothing else will become, and whether the invitation is over.
+    private func answer(
+        _ requests: Requests, by invitation: Invitation, _ id: InvitationID, _ carrier: any Carrier,
+        _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> (done: Set<ObjectName>, isOver: Bool) {
+        guard !requests.asked.isEmpty || invitation.isOver(at: now) else { return (requests.foreign, false) }
+        let (answers, isOver) = try await answer(requests.asked.map(\.bytes), to: id, carrier, &report)
+        let answered = zip(requests.asked.map(\.name), answers)
+        let done = requests.foreign.union(answered.filter { $1.isFinal }.map(\.0))
+        // Something else under the name of a machine that waits does not end its waiting.
+        return (done.subtracting(answered.filter { !$1.isFinal }.map(\.0)), isOver)
     }
 
     /// - Returns: An answer to each request, and whether the invitation is over.
@@ -49,11 +59,13 @@ extension RingMember {
         return (answers, answered.state.invitations[id] == nil)
     }
 
+    private typealias Requests = (asked: [(name: ObjectName, bytes: Data)], foreign: Set<ObjectName>)
+
     /// Of everything that lies there, what machines with the code have asked, and what is none of it. Anybody can put any number of
     /// objects there, so all are looked at, in parts, and only what is authentic is kept.
     private func requests(
         _ names: [ObjectName], _ listing: Listing, _ invitation: Invitation, _ carrier: any Carrier
-    ) async throws(KeychainError) -> (asked: [(name: ObjectName, bytes: Data)], foreign: Set<ObjectName>) {
+    ) async throws(KeychainError) -> Requests {
         var (asked, foreign) = ([ObjectName: Data](), Set(names.filter { listing.isTooLongForRequest($0) }))
         for part in listing.parts(of: names.filter { !foreign.contains($0) }) {
             for (name, bytes) in try await carrier.reading(part) {

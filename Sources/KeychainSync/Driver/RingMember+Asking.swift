@@ -80,13 +80,13 @@ extension RingMember {
     ) async throws(KeychainError) -> OpenedRing {
         let member: MemberID
         do { member = try joiner.keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
-        let (wraps, entries) = try await objects(for: member, try await carrier.listing(), carrier)
+        let objects = try await objects(for: member, try await carrier.listing(), carrier)
         do {
-            return try joiner.finish(wraps: wraps, entries: entries)
+            return try joiner.finish(wraps: objects.wraps, entries: objects.entries)
         } catch {
             if error == .newerFormat { throw KeychainError(exchange: error) }
             gone()
-            throw .invitationIsOver(.itemNotFound)
+            throw .invitationIsOver(.itemNotFound).naming(objects.unread)
         }
     }
 
@@ -123,13 +123,16 @@ extension RingMember {
         let sources = [Self.forward(carrier, signal), Self.repeating(interval, signal)]
         defer { for source in sources { source.cancel() } }
         signal.yield()
-        var isGone = false
+        var (isGone, unread) = (false, [ObjectName]())
         for await _ in signals {
             var refusal = Refusal.noKey
             do throws(KeychainError) {
                 let listing = try await carrier.listing()
-                let (wraps, entries) = try await objects(for: member, listing, carrier)
-                do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
+                let objects = try await objects(for: member, listing, carrier)
+                unread = objects.unread
+                do {
+                    return try joiner.finish(wraps: objects.wraps, entries: objects.entries)
+                } catch { refusal = error }
                 let wasGone = isGone
                 isGone = !listing.names.contains(joiner.objectName)
                 if isGone, !wasGone { gone() }
@@ -140,26 +143,57 @@ extension RingMember {
                 // A machine that was removed meanwhile is not admitted again.
                 if refusal == .notAMember { try await forgetAskingKeys() }
                 if refusal == .newerFormat { throw KeychainError(exchange: refusal) }
-                throw isGone ? .invitationIsOver(.timedOut) : .notLetIn
+                throw (isGone ? KeychainError.invitationIsOver(.timedOut) : .notLetIn).naming(unread)
             }
         }
         throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
     }
 
-    /// What opens a ring for a member: the wraps for it, and the entries of the log.
+    /// What opens a ring for a member.
     func objects(
         for member: MemberID, _ listing: Listing, _ carrier: any Carrier
-    ) async throws(KeychainError) -> (wraps: [Data], entries: [Data]) {
+    ) async throws(KeychainError) -> RingObjects {
         let names = listing.names.filter {
             switch $0 {
             case .wrap(_, member), .entry: true
             default: false
             }
         }
-        let objects = try await carrier.reading(names.sorted())
-        let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
-        let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
-        return (wraps, entries)
+        return RingObjects(names.sorted(), try await carrier.reading(names.sorted()))
+    }
+}
+
+/// What opens a ring for a member, as far as its carrier gives it.
+struct RingObjects {
+    /// For the member.
+    let wraps: [Data]
+    /// Of the log of the ring.
+    let entries: [Data]
+    /// What the carrier lists, and does not give: it is damaged, or has not arrived wholly.
+    let unread: [ObjectName]
+
+    fileprivate init(_ names: [ObjectName], _ objects: [(name: ObjectName, bytes: Data)]) {
+        wraps = objects.filter { $0.name.isWrap }.map(\.bytes)
+        entries = objects.filter { !$0.name.isWrap }.map(\.bytes)
+        let read = Set(objects.map(\.name))
+        unread = names.filter { !read.contains($0) }
+    }
+}
+
+extension ObjectName {
+    var isWrap: Bool { if case .wrap = self { true } else { false } }
+}
+
+extension KeychainError {
+    /// The same error, with the names of what keeps a machine out, if anything.
+    func naming(_ unread: [ObjectName]) -> KeychainError {
+        guard !unread.isEmpty else { return self }
+        let names = unread.prefix(3).map { "'\($0.text)'" }.joined(separator: ", ")
+        let others = unread.count > 3 ? " and \(unread.count - 3) more" : ""
+        return KeychainError(
+            reason,
+            "\(message) There, these are damaged or have not arrived wholly: \(names)\(others). If that lasts, run on a machine of the ring: "
+                + "keychainctl sync repair; then join again here.")
     }
 }
 

@@ -81,19 +81,20 @@ extension RingMember {
             _ = try await note(fetched.outcomes, [], carrier, &report)
             fetched.outcomes = []
             if try await isReadyForJoining(fetched, carrier, &report) {
-                try await letIn(fetched.listing, fetched.state.invitations, carrier, &report)
+                try await letIn(fetched, carrier, &report)
             }
             try await publish(carrier, &report)
             progress(report)
         }
         // A machine that was just admitted should not have to wait for another machine.
-        let tidying = report.admitted.isEmpty ? tidying : .atOnce
-        if tidying == .inTurn, try await end(fetched, &report) { return }
+        let turn = report.admitted.isEmpty ? tidying : .atOnce
+        if turn == .inTurn, try await end(fetched, &report) { return }
         progress(report)
-        _ = try await tidy(fetched.listing, carrier, tidying, &report)
+        try await rereadIfDue(fetched, tidying, carrier, &report)
+        _ = try await tidy(fetched.listing, carrier, turn, &report)
         let found = report.findings
         _ = try await take(&report) { state, now in
-            state.lastExchange = now
+            state.noteExchange(at: now)
             state.concluded = found
             return state.replica.overdue(at: now)
         }

@@ -82,16 +82,20 @@ extension RingMember {
         do throws(KeychainError) {
             let carrier = try carrier(of: step.state)
             for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
-            guard !Task.isCancelled else { throw KeychainError(.cancelled, "Inviting was cancelled.") }
+            guard !Task.isCancelled else { throw .cancelledInvitation }
             try show(code)
+            // The caller will not know whether the code was shown.
+            guard !Task.isCancelled else { throw .cancelledInvitation }
         } catch {
-            throw await withdraw(step.effects, because: error)
+            throw await withdraw(step.effects, expiring: expires, because: error)
         }
         return code
     }
 
     /// Withdraws an invitation that could not be published, or whose code could not be shown.
-    private func withdraw(_ published: [Effect], because cause: KeychainError) async -> KeychainError {
+    private func withdraw(
+        _ published: [Effect], expiring expires: UInt64, because cause: KeychainError
+    ) async -> KeychainError {
         let names = published.compactMap { if case .write(let name, _) = $0 { name } else { nil } }
         do throws(KeychainError) {
             // Not a step of an exchange: the task may be cancelled.
@@ -102,10 +106,11 @@ extension RingMember {
                 }
             }
         } catch {
+            let end = Date(timeIntervalSince1970: Double(expires) / 1000).ISO8601Format()
             return KeychainError(
                 cause.reason,
-                "\(cause.message) The invitation could not be withdrawn and stays open until it expires: \(error.message)"
-            )
+                "\(cause.message) The invitation is open until \(end): it could not be withdrawn. \(error.message) To withdraw it "
+                    + "earlier, run: keychainctl rotate; then: keychainctl sync now")
         }
         return KeychainError(
             cause.reason,
@@ -174,6 +179,10 @@ extension RingMember {
             guard try vault.lockState == .unlocked else { throw .locked }
         }
     }
+}
+
+extension KeychainError {
+    fileprivate static let cancelledInvitation = KeychainError(.cancelled, "Inviting was cancelled.")
 }
 
 extension Duration {

@@ -63,8 +63,8 @@ extension RingMember {
     /// - Parameters:
     ///   - recoveryKey: The 32 bytes that the text on paper encodes.
     ///   - name: The name of this machine for the others.
-    /// - Throws: `itemNotFound` if no ring at the place has this recovery key; `newerFormat` or `corrupt` if one has it and cannot be
-    ///   opened.
+    /// - Throws: `itemNotFound` if no ring at the place has this recovery key; `unavailable` if one has it, and the place lacks what opens
+    ///   its newest keys; `newerFormat` or `corrupt` if one has it and cannot be opened.
     package func join(
         recoveryKey: SecretBytes, name: String, at place: CarrierPlace
     ) async throws(KeychainError) -> ExchangeReport {
@@ -77,10 +77,10 @@ extension RingMember {
             let opened: OpenedRing
             switch try await open(ring, carrier, recovery) {
             case .success(let ring): opened = ring
-            case .failure(.noKey), .failure(.notAMember): continue
-            case .failure(let refusal):
-                failure = KeychainError(exchange: refusal)
+            case .failure(let error):
+                failure = error
                 continue
+            case nil: continue
             }
             let replica = try Self.admitted(opened, by: recovery, name: name)
             // The exchange publishes that this machine is a member. If it was published before, and this machine interrupted, the
@@ -91,15 +91,23 @@ extension RingMember {
         throw failure
     }
 
-    /// - Returns: `noKey` or `notAMember` if the ring does not have this key.
+    /// - Returns: `nil` if the ring does not have this key.
     private func open(
         _ ring: RingID, _ carrier: any Carrier, _ keys: DeviceKeys
-    ) async throws(KeychainError) -> Result<OpenedRing, Refusal> {
+    ) async throws(KeychainError) -> Result<OpenedRing, KeychainError>? {
         let member: MemberID
         do { member = try keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
-        let (wraps, entries) = try await objects(for: member, try await carrier.listing(), carrier)
-        return Result { () throws(Refusal) in
-            try OpenedRing(ring, tips: [], for: keys, wraps: wraps, entries: entries)
+        let objects = try await objects(for: member, try await carrier.listing(), carrier)
+        do {
+            return .success(
+                try OpenedRing(ring, tips: [], for: keys, wraps: objects.wraps, entries: objects.entries))
+        } catch {
+            switch error {
+            case .notAMember: return nil
+            case .noKey where keys.areMember(objects): return .failure(.lostRecoveryWrap.naming(objects.unread))
+            case .noKey: return nil
+            default: return .failure(KeychainError(exchange: error).naming(objects.unread))
+            }
         }
     }
 
@@ -136,7 +144,23 @@ extension RingState {
     }
 }
 
+extension DeviceKeys {
+    /// Whether keys of the ring are there for these, also earlier or damaged ones: then they are of one of its members.
+    fileprivate func areMember(_ objects: RingObjects) -> Bool {
+        objects.wraps.contains { open($0) } || objects.unread.contains(where: \.isWrap)
+    }
+
+    /// Whether a wrap was made for these keys.
+    private func open(_ wrap: Data) -> Bool { (try? KeyWrap(wrap).open(with: wrapping)) != nil }
+}
+
 extension KeychainError {
+    fileprivate static let lostRecoveryWrap = KeychainError(
+        .unavailable,
+        "A ring there has this recovery key, but its newest keys are missing there, or an entry of its log is missing or damaged. "
+            + "They may still arrive. Nothing was changed. If a machine of the ring is left, run on it: keychainctl sync now; ten minutes later again; then try here again. If "
+            + "none is left, put the folder or the etcd back from a backup that is complete."
+    )
     fileprivate static let noRingOfKey = KeychainError(
         .itemNotFound,
         "No ring there has this recovery key. Perhaps not everything has arrived yet, or the key was removed from the ring."

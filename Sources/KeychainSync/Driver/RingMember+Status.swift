@@ -33,6 +33,8 @@ package struct RingStatus: Sendable {
     package let staying: Int
     /// The number of local changes that are not on the carrier yet.
     package let pending: Int
+    /// The number of changes of removed machines that have come and are not applied here.
+    package let unused: Int
     /// The number of items with values that are not shown.
     package let conflicts: Int
     /// Values that were replaced and can still be restored.
@@ -108,7 +110,7 @@ extension RingStatus {
         groups = replica.ring.policy.groups
         isMember = replica.ring.isActive(replica.member)
         (items, self.staying) = (replica.items.items.count, staying)
-        pending = replica.unpublishedCount
+        (pending, unused) = (replica.unpublishedCount, replica.unusedCount)
         conflicts = replica.items.items.count { replica.hasConflict($0) }
         kept = state.kept.all.count
         hasRecoveryKey = replica.ring.active.contains { $0.role == .recovery }

@@ -108,6 +108,6 @@ extension RingState {
 
     /// An exchange that did nothing directly after another one is not worth a commit.
     mutating func noteExchange(_ hasMoved: Bool, at now: UInt64) {
-        if hasMoved || now < lastExchange || now - lastExchange >= 1000 { lastExchange = now }
+        if hasMoved || now < lastExchange || now - lastExchange >= 1000 { noteExchange(at: now) }
     }
 }

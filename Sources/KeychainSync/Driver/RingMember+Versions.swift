@@ -58,20 +58,23 @@ extension RingMember {
     }
 
     /// Makes a value the shown one, as a new write: on this machine at once, on the others with the next exchange. The value that was
-    /// shown is kept.
+    /// shown is kept. On a machine that was removed from the ring it is shown on this machine alone.
     ///
     /// - Parameter id: As ``versions(includingKept:)`` names it.
+    /// - Returns: Whether the others get it too.
     /// - Throws: `itemNotFound` if there is none; `duplicateItem` if an item that is not shared has its place; `newerFormat` if
     ///   this version cannot read it; `locked` if its key is missing here; `corrupt`. Then nothing has changed.
-    package func restore(_ id: String) async throws(KeychainError) {
-        try await blocking { [self] () throws(KeychainError) -> Void in
+    @discardableResult
+    package func restore(_ id: String) async throws(KeychainError) -> Bool {
+        try await blocking { [self] () throws(KeychainError) -> Bool in
             var restored: SyncID?
-            _ = try step(isRetrying: true, unless: { restored.map($0.contains) == true ? .placeIsTaken : nil }) {
+            let step = try step(isRetrying: true, unless: { restored.map($0.contains) == true ? .placeIsTaken : nil }) {
                 state, now in
                 let (item, changes) = try state.restore(id, at: now)
                 restored = item
                 return [.changed(changes)]
             }
+            return step.state.isMember
         }
     }
 }
@@ -105,9 +108,9 @@ extension RingState {
         let before = replica.items[record.header.item].shown
         let write = LocalWrite(
             item: record.header.item, .value(content, accessibility: record.header.accessibility))
-        let changes = try replica.commit([write], at: now)
+        let changes = try replica.commit([write], at: now, mayBeRemoved: true)
         // The former value can be restored in turn.
-        kept.keep(before.map { [$0] } ?? [], at: now)
+        kept.keep(before.map { [$0] } ?? [], at: now, since: lastExchange)
         return (record.header.item, changes)
     }
 }

@@ -86,7 +86,7 @@ package final class RingMember: Sendable {
             try items.apply(changes, new.replica, before: before, isRetrying: isRetrying)
             if let refusal = refusal(items.hidden) { throw refusal }
             new.hidden = items.hidden
-            new.keepLosers(of: items.written.union(changes.map(\.item)), since: old.replica, at: now)
+            new.keepLosers(of: items.written.union(changes.map(\.item)), changes, since: old.replica, at: now)
             var findings = items.findings
             for case .found(let finding) in effects { findings.append(finding) }
             // Nobody takes anything from the copy of a machine that was removed, whatever of it is still on the carrier.
@@ -97,6 +97,7 @@ package final class RingMember: Sendable {
             new.notices.note(findings, MachineNames(ring), at: now)
             new.noteUndecided(at: now)
             new.notices.returned = new.replica.log.returned
+            new.notices.stalledLogs = new.replica.stalled
             new.notices.unlistedEntries = new.replica.unlisted
             new.notices.unlistedSnapshots = new.replica.unlistedSnapshots
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
@@ -132,21 +133,30 @@ package final class RingMember: Sendable {
         unstoredFailure.withLock { $0 = nil }
     }
 
-    /// Removes the state of the ring from the vault. All items remain.
-    ///
-    /// - Parameter refusal: Thrown, with nothing changed, if a change was not sent that can still be sent; `nil`: those are given up.
-    package func forget(ifUnsent refusal: KeychainError? = nil) throws(KeychainError) {
+    /// Removes the state of the ring from the vault, also if something was not sent. All items remain.
+    package func forget() throws(KeychainError) { try removeState(ifUnsent: nil) }
+
+    /// - Parameter refusal: Thrown, with nothing changed, if a change was not sent that can still be sent; `nil`: those are given up, and
+    ///   values that no other machine may have.
+    /// - Returns: The state as it was, or why it cannot be read.
+    @discardableResult
+    func removeState(ifUnsent refusal: KeychainError?) throws(KeychainError) -> Result<RingState, KeychainError> {
         guard try vault.isInRing else { throw .notInRing }
         defer { scrubResidue() }
-        try vault.inRing { (transaction) throws(KeychainError) in
+        let former = try vault.inRing { (transaction) throws(KeychainError) in
             guard transaction.isInRing else { throw .notInRing }
-            if let refusal, try hasUnsent(transaction) { throw refusal }
+            let former = try formerState(transaction, isNeeded: refusal != nil)
+            if let refusal, case .success(let former) = former {
+                try checkNothingIsLost(former, transaction, refusal: refusal)
+            }
             try RingKeyItem.remove(transaction)
             try transaction.leave()
+            return former
         }
         left.withLock { $0 = nil }
         state.withLock { $0 = nil }
         unstoredFailure.withLock { $0 = nil }
+        return former
     }
 }
 
@@ -160,13 +170,15 @@ extension RingState {
         concluded = nil
     }
 
-    /// Values that were not shown and have been replaced.
-    fileprivate mutating func keepLosers(of items: Set<SyncID>, since old: Replica, at now: UInt64) {
-        let lost = items.flatMap { id in
-            let present = Set(replica.items[id].all.map(\.header.dot))
-            return old.items[id].others.filter { !present.contains($0.header.dot) }
+    /// Values that were not shown and have been replaced, also those that came in this step: another machine may have lost them.
+    fileprivate mutating func keepLosers(
+        of items: Set<SyncID>, _ changes: [ItemChange], since old: Replica, at now: UInt64
+    ) {
+        let former = items.flatMap { old.items[$0].others } + changes.flatMap(\.others)
+        let lost = former.filter { record in
+            !replica.items[record.header.item].all.contains { $0.header.dot == record.header.dot }
         }
-        kept.keep(lost, at: now)
+        kept.keep(lost, at: now, since: lastExchange)
     }
 }
 

@@ -62,6 +62,8 @@ struct RingNotices: Codable, Equatable, Sendable {
     private var ignored: [Data]?
     /// Members that were removed on this machine and are there again, until a person has decided, in ascending order; `nil`: none.
     private var back: [Data]?
+    /// The next segments of logs that go no further, by their names, and since when; `nil`: none.
+    private var waiting: [String: UInt64]?
 
     static let most = 100
     /// A carrier can show any number of objects that are refused. So many notices of each kind have a place whatever else is found.
@@ -69,6 +71,7 @@ struct RingNotices: Codable, Equatable, Sendable {
 
     var isEmpty: Bool {
         all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil && ignored == nil && back == nil
+            && waiting == nil
     }
 
     /// The same, as the core knows them.
@@ -86,6 +89,18 @@ struct RingNotices: Codable, Equatable, Sendable {
     var returned: Set<MemberID> {
         get { Set((back ?? []).map { MemberID($0) }) }
         set { back = newValue.isEmpty ? nil : newValue.sorted().map { Data($0.bytes) } }
+    }
+
+    /// The same, as the core knows them.
+    var stalledLogs: [ObjectName: UInt64] {
+        get {
+            let named = (waiting ?? [:]).compactMap { text, since in ObjectName(text).map { ($0, since) } }
+            return Dictionary(named) { first, _ in first }
+        }
+        set {
+            let named = newValue.map { ($0.key.text, $0.value) }
+            waiting = named.isEmpty ? nil : Dictionary(uniqueKeysWithValues: named)
+        }
     }
 
     func isDecided(_ subject: Ring.Contest.Subject) -> Bool {

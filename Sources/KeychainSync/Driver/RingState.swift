@@ -14,7 +14,7 @@ struct RingState {
     var invitations: [InvitationID: Invitation] = [:]
     var isPaused = false
     /// When the last complete exchange was, in milliseconds since 1970; 0: never.
-    var lastExchange: UInt64 = 0
+    private(set) var lastExchange: UInt64 = 0
     /// When this machine last published a head, and since when tidying is due; 0: never, or not due.
     var lastHead: UInt64 = 0
     var neededSince: UInt64 = 0
@@ -50,6 +50,11 @@ struct RingState {
     var hasUnsent: Bool { !replica.outbox.isEmpty }
 
     var keys: StoredKeys { StoredKeys(device: replica.keys, former: replica.former, keyring: replica.keyring) }
+
+    mutating func noteExchange(at now: UInt64) {
+        kept.pass(from: lastExchange, to: now)
+        lastExchange = now
+    }
 }
 
 extension RingState {
@@ -132,6 +137,7 @@ extension RingState {
         self.generation = generation
         notices = try RingNotices(in: generation, Name.generation, StoredSealing(keys))
         try replica.setReturned(notices.returned)
+        replica.stalled = notices.stalledLogs
         replica.unlisted = notices.unlistedEntries
         replica.unlistedSnapshots = notices.unlistedSnapshots
     }

@@ -13,7 +13,7 @@ extension Finding {
     var kind: NoticeKind {
         switch self {
         case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack: .rolledBack
-        case .withheld, .keysMissing: .withheld
+        case .withheld, .stalled, .entryWithheld, .keysMissing: .withheld
         case .silent, .viewIsOld: .silent
         case .equivocation, .startedAgain: .copied
         case .contested: .contested
@@ -35,6 +35,8 @@ extension Finding {
         case .snapshotMissing(let id): "snapshot \(id.hex)"
         case .revisionWentBack: "revision"
         case .withheld(let writer, _): writer.hex
+        case .stalled(let writer, _): "log \(writer.hex)"
+        case .entryWithheld: "entry"
         case .keysMissing: "keys"
         case .silent(let member, _): member.hex
         case .viewIsOld: "all"
@@ -65,8 +67,8 @@ extension Finding {
         case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack, .equivocation,
             .contested, .shownAfterRefusal, .differentState, .clockAhead:
             true
-        case .withheld, .keysMissing, .silent, .viewIsOld, .startedAgain, .tooLargeToShare, .notSent, .placeTaken,
-            .notUnderstood, .notOpened, .refused:
+        case .withheld, .stalled, .entryWithheld, .keysMissing, .silent, .viewIsOld, .startedAgain, .tooLargeToShare,
+            .notSent, .placeTaken, .notUnderstood, .notOpened, .refused:
             false
         }
     }

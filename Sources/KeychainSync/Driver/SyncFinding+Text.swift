@@ -22,6 +22,12 @@ extension Finding {
         case .withheld(let writer, let counter):
             "Change \(counter) of \(writer.hex) is known to another machine, but has not arrived here. If it stays missing, check "
                 + "whether the shared storage is complete."
+        case .stalled(let writer, let number):
+            "Changes of \(writer.hex) from segment \(number) on have arrived in part and are not applied: another segment of them, or an "
+                + "entry of the ring's log that they follow, is missing. If it stays missing, check whether the shared storage is complete."
+        case .entryWithheld:
+            "An entry of the ring's log has not arrived here, although what follows it has: new keys or machines of the ring, and what they "
+                + "have changed since, are not known here. If it stays missing, check whether the shared storage is complete."
         case .keysMissing:
             "A key of the ring has not arrived here: what the others have sealed with it is not shown, and changes of this machine wait. "
                 + "On another machine, run: keychainctl sync now; then here again. If it was lost, another machine that may write sends it "

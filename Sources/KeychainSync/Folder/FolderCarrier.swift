@@ -2,7 +2,7 @@
 // A folder that another tool shares: Syncthing, Nextcloud, NFS, git, a USB stick.
 
 package import Dispatch
-package import Foundation
+import Foundation
 package import KeychainSyncCore
 import SecretMemory
 
@@ -28,7 +28,7 @@ package final class FolderCarrier: Carrier {
     private let timeout: Duration
     let own: OwnFiles
 
-    private let mostFiles: Int
+    let mostFiles: Int
     private let mostNames: Int
     /// Objects of one name. A ring needs one; a second one tells that a machine was copied, and anybody may have put others there.
     private static let mostOfOneName = 64
@@ -48,8 +48,6 @@ package final class FolderCarrier: Carrier {
 
     /// In the shared folder; it holds a folder for each ring.
     static let top = "skc1"
-    /// How often to try again when another machine removes a folder that has become empty.
-    private static let mostAttempts = 16
 
     /// - Parameters:
     ///   - path: The shared folder. It must exist.
@@ -108,7 +106,9 @@ package final class FolderCarrier: Carrier {
                     for file in files where count < Self.mostOfOneName {
                         // What was not copied wholly comes later.
                         guard let bytes = try folder.bytes(of: file.parts.file), file.isOf(bytes) else {
-                            isDamaged = isDamaged || folder.isUnchanged(file.parts.file, for: Self.grace)
+                            let name = file.parts.file
+                            isDamaged =
+                                isDamaged || folder.hasForeign(name) || folder.isUnchanged(name, for: Self.grace)
                             continue
                         }
                         reading.objects.append((name, bytes))
@@ -119,70 +119,6 @@ package final class FolderCarrier: Carrier {
             }
             return reading
         }
-    }
-
-    package func publish(
-        _ name: ObjectName, _ bytes: Data, beside isBeside: Bool
-    ) async throws(CarrierFailure) -> Publication {
-        guard bytes.count <= Bounds.object else {
-            throw CarrierFailure(
-                .tooLarge, "An object has \(bytes.count) bytes, which is more than the maximum. Please report this.")
-        }
-        return try await run { (carrier) throws(CarrierFailure) in
-            let file = FileName(name, bytes)
-            for _ in 1..<Self.mostAttempts {
-                do throws(CarrierFailure) {
-                    return try carrier.place(file, bytes, isBeside)
-                } catch {
-                    // The folder may have become empty and been removed.
-                    guard error.reason == .unavailable else { throw error }
-                }
-            }
-            return try carrier.place(file, bytes, isBeside)
-        }
-    }
-
-    private func place(_ file: FileName, _ bytes: Data, _ isBeside: Bool) throws(CarrierFailure) -> Publication {
-        let (parts, name) = file.parts
-        var folder = try OpenFolder.shared(path)
-        for part in [Self.top, ring] + parts { folder = try folder.folderForWriting(part) }
-        if try folder.bytes(of: name) == bytes { return .alreadySame }
-        if case .segment = file.object, !isBeside, try hasOther(file, in: folder) { return .otherThere }
-        var isMade = try make(file, bytes, in: folder, replacing: false)
-        if !isMade {
-            // It has not been copied wholly, is damaged, or is no file.
-            if try folder.bytes(of: name) == bytes { return .alreadySame }
-            isMade = try make(file, bytes, in: folder, replacing: true)
-        }
-        try folder.removeResidue(beside: name)
-        return isMade ? .created : .otherThere
-    }
-
-    private func make(
-        _ file: FileName, _ bytes: Data, in folder: OpenFolder, replacing isReplacing: Bool
-    ) throws(CarrierFailure) -> Bool {
-        let name = file.parts.file
-        own.expect(name, Self.mark(file, bytes.count))
-        do throws(CarrierFailure) {
-            if try folder.make(name, bytes, replacing: isReplacing) { return true }
-        } catch {
-            own.take(name)
-            throw error
-        }
-        own.take(name)
-        return false
-    }
-
-    /// Whether another object of the name lies there as a whole.
-    private func hasOther(_ file: FileName, in folder: OpenFolder) throws(CarrierFailure) -> Bool {
-        var budget = mostFiles
-        for name in try folder.names(&budget) {
-            guard let other = FileName(file.parts.folder.joined(separator: "/"), name), other.object == file.object,
-                other != file, let bytes = try folder.bytes(of: name), other.isOf(bytes)
-            else { continue }
-            return true
-        }
-        return false
     }
 
     package func remove(_ names: [ObjectName]) async throws(CarrierFailure) {
@@ -228,7 +164,8 @@ package final class FolderCarrier: Carrier {
         try OpenFolder.shared(path).folder(Self.top)?.folder(ring)
     }
 
-    /// Every file that may be an object, with its size.
+    /// Every file that may be an object, with its size. Something else than a file in the place of what opens the ring is listed with the
+    /// size 0: a machine that needs it names it.
     ///
     /// - Parameter entering: Is given each folder before its names are read.
     func forEachFile(
@@ -242,17 +179,26 @@ package final class FolderCarrier: Carrier {
             entering(folder)
             for name in try folder.names(&budget) {
                 if let file = FileName(kind, name) {
-                    if let size = folder.size(of: name) { body(file, size) }
+                    if let size = Self.size(of: file, name, in: folder) { body(file, size) }
                 } else if let inner = try folder.folder(name) {
                     entering(inner)
                     for name2 in try inner.names(&budget) {
-                        guard let file = FileName(kind + "/" + name, name2), let size = inner.size(of: name2) else {
-                            continue
-                        }
+                        guard let file = FileName(kind + "/" + name, name2),
+                            let size = Self.size(of: file, name2, in: inner)
+                        else { continue }
                         body(file, size)
                     }
                 }
             }
+        }
+    }
+
+    /// - Returns: `nil` for what is not listed.
+    private static func size(of file: FileName, _ name: String, in folder: OpenFolder) -> Int? {
+        if let size = folder.size(of: name) { return size }
+        return switch file.object {
+        case .entry, .wrap: folder.hasForeign(name) ? 0 : nil
+        case .segment, .snapshot, .head, .invitation, .request: nil
         }
     }
 

@@ -102,6 +102,9 @@ final class OpenFolder {
         return time(nil) - status.st_mtim.tv_sec > seconds
     }
 
+    /// Whether something else than a file has the name: a folder, a link, a pipe, a socket, a device.
+    func hasForeign(_ name: String) -> Bool { status(of: name).map { $0.st_mode & S_IFMT != S_IFREG } ?? false }
+
     private func status(of name: String) -> stat? {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
@@ -212,36 +215,5 @@ final class OpenFolder {
     /// Some file systems of networks refuse to sync a folder.
     func sync() throws(CarrierFailure) {
         guard fsync(descriptor) == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno) else { throw .system("write", path) }
-    }
-}
-
-extension CarrierFailure {
-    static func silent(_ path: String) -> CarrierFailure {
-        CarrierFailure(
-            .unavailable,
-            "'\(path)' does not answer. Is its server or its tool running? Changes are kept. Try again later.")
-    }
-
-    /// The failure for `errno`.
-    static func system(_ action: String, _ path: String) -> CarrierFailure {
-        let code = errno
-        let reason: Reason =
-            switch code {
-            case ENOENT, ENOTDIR, ELOOP, ESTALE, ENOTCONN, EHOSTDOWN, ETIMEDOUT, ENXIO, ENODEV: .unavailable
-            case EACCES, EPERM, EROFS: .denied
-            case ENOSPC, EDQUOT: .full
-            default: .inputOutput
-            }
-        return CarrierFailure(
-            reason, "Cannot \(action) '\(path)': \(String(cString: strerror(code))). \(advice(reason))")
-    }
-
-    private static func advice(_ reason: Reason) -> String {
-        switch reason {
-        case .unavailable: "Mount it, and start the tool that shares it. Unsent changes are kept."
-        case .denied: "Give this user permission to read and write there."
-        case .full: "Free some space there. Unsent changes are kept."
-        case .overcrowded, .tooLarge, .inputOutput, .unusable: "Unsent changes are kept. Try again."
-        }
     }
 }

@@ -157,7 +157,7 @@ extension KeychainSync {
 
     /// Sends what was changed here, and ends sync on this machine. All its items stay, here and on the other machines.
     ///
-    /// The others count this machine as a member until one of them removes it.
+    /// The others count this machine as a member until one of them removes it. Its open invitations are withdrawn.
     ///
     /// - Parameter isGivingUp: Whether changes that are not sent are given up. No other machine will know of them, and what was deleted
     ///   here comes back if this machine joins again.

@@ -51,7 +51,7 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
 
         /// The carrier, or a machine, shows an older state than before.
         public static let rolledBack = Kind(.rolledBack)
-        /// Another machine has seen a change that has not come here, or a key of the ring has not.
+        /// Another machine has seen a change that has not come here, changes have come in part, or a key of the ring has not come.
         public static let withheld = Kind(.withheld)
         /// A machine, or all of them, have sent nothing for long.
         public static let silent = Kind(.silent)

@@ -38,6 +38,9 @@ public struct SyncStatus: Hashable, Sendable {
     public let staying: Int
     /// The number of changes of this machine that are not on the carrier yet.
     public let pending: Int
+    /// The number of changes of removed machines that have come and are not applied here: they came after the removal, or something
+    /// before them is missing. The items stay on those machines, which can join again.
+    public let unused: Int
     /// The number of items with values that are not shown: see ``KeychainSync/KeychainSync/conflicts()``.
     public let conflicts: Int
     /// When the last complete exchange by any process of this machine ended; `nil`: never.
@@ -66,7 +69,8 @@ extension SyncStatus {
         machines = status.members.map(Machine.init)
         accessGroups = status.groups
         (isMember, isPaused) = (status.isMember, status.isPaused)
-        (items, staying, pending, conflicts) = (status.items, status.staying, status.pending, status.conflicts)
+        (items, staying, conflicts) = (status.items, status.staying, status.conflicts)
+        (pending, unused) = (status.pending, status.unused)
         lastExchange = status.lastExchange == 0 ? nil : Date(milliseconds: status.lastExchange)
         (hasRecoveryKey, openInvitations) = (status.hasRecoveryKey, status.openInvitations)
         compareCode = status.compareCode

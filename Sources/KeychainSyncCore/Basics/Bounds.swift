@@ -59,6 +59,8 @@ package enum Bounds {
     package static let snapshots = 64
     /// Confirmed segments that were not made and are remembered. Beyond, the oldest are forgotten.
     package static let refusals = 4_096
+    /// Logs of which it is remembered since when they go no further.
+    package static let stalled = 256
     /// Bytes of segments that wait for others. Above it, only the next segment of each log is kept.
     package static let waiting = 64 << 20
 }

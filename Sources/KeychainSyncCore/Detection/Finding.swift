@@ -14,6 +14,10 @@ package enum Finding: Hashable, Sendable {
     case revisionWentBack(known: UInt64, shown: UInt64)
     /// A member has seen a write that the carrier does not show.
     case withheld(WriterID, counter: UInt64)
+    /// A log goes no further here: its next segment, the rest of a transaction, or an entry of the ring log that it follows is not shown.
+    case stalled(WriterID, number: UInt64)
+    /// An entry of the ring log is not shown: entries that follow it are, or keys that it begins.
+    case entryWithheld
     /// A key of the ring is missing here, with which others seal.
     case keysMissing
     /// A member has published nothing for a long time.

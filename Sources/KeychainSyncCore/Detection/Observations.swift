@@ -20,6 +20,12 @@ package struct Listing: Sendable {
         self.contents = contents
     }
 
+    /// Whether an object may lie under a name: what is listed with nothing in it is none.
+    func mayHave(_ name: ObjectName) -> Bool {
+        guard let contents = contents[name], !contents.isEmpty else { return names.contains(name) }
+        return contents.contains { $0.size > 0 }
+    }
+
     /// The numbers of each log.
     var logs: [WriterID: Set<UInt64>] {
         names.reduce(into: [:]) { logs, name in

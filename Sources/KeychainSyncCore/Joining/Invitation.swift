@@ -94,6 +94,16 @@ package struct Invitation: Sendable {
         return request.invitation == nonce && RequestID(request.keys.member.bytes) == id
     }
 
+    /// Whether a request, which is one, would let its machine in now if the invitation is still open: it waits for nobody's approval.
+    package func letsIn(_ request: Data) -> Bool {
+        guard let request = try? JoinRequest(request, authenticatedBy: keys.joiner) else { return false }
+        return !isWaiting(request.keys.member)
+    }
+
+    private func isWaiting(_ member: MemberID) -> Bool {
+        needsApproval && !approved.contains(member) && !admitted.contains(member)
+    }
+
     /// Answers requests. Only what takes time is bounded, so that no request is in the way of another one.
     package mutating func answer(
         _ requests: [Data], at now: UInt64, _ log: inout RingLog, _ keyring: Keyring, author: MemberID,
@@ -133,7 +143,7 @@ package struct Invitation: Sendable {
         guard now < expires else { return .expired }
         guard admitted.contains(member) || usesLeft > 0 else { return .usedUp }
         let card = MemberCard(role: role, keys: request.keys, name: name(of: member))
-        guard !needsApproval || approved.contains(member) || admitted.contains(member) else { return .waiting(card) }
+        guard !isWaiting(member) else { return .waiting(card) }
         guard left.take(isNew: !admitted.contains(member)) else { return .postponed }
         let (entry, wrap) = try log.admit(card, keyring, author: author, signer: signer)
         if admitted.insert(member).inserted { usesLeft -= 1 }

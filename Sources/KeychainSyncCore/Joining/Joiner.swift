@@ -17,7 +17,7 @@ package struct OpenedRing: Sendable {
     ///   - tips: Entries that its log must contain, so that an older state is rejected.
     ///   - wraps: The wraps for this member; others are ignored.
     ///   - entries: The log, sealed.
-    /// - Throws: `noKey` if there is no wrap for this member; `notAMember` if it was removed, or if an expected entry is missing.
+    /// - Throws: `noKey` if there is no wrap for this member, or if an entry is missing; `notAMember` if it was removed.
     package init(_ ring: RingID, tips: [EntryHash], for keys: DeviceKeys, wraps: [Data], entries: [Data])
         throws(Refusal)
     {
@@ -53,7 +53,8 @@ package struct OpenedRing: Sendable {
         guard let founding = opened.first(where: { $0.hash == ring }) else { throw .noKey }
         var log = try RingLog(founding: founding)
         log.insert(opened)
-        guard log.knows(tips), log.ring.isActive(member) else { throw .notAMember }
+        guard log.knows(tips), let own = log.ring.members[member] else { throw .noKey }
+        guard !own.isRemoved else { throw .notAMember }
         var keyring = Keyring(ring: ringKeys)
         _ = try log.keys(from: first, for: keys, ringKeys)
         for wrap in wraps {

@@ -46,11 +46,26 @@ extension RingLog {
         let start = EpochStart(number: highest + 1, commitment: EpochKeys.commitment(to: root))
         let entry = try append(.rotate(start), author: author, signer: signer)
         let id = EpochID(number: start.number, entry: entry.hash.short())
-        let wraps = try ring.active.map { (card) throws(Refusal) in
-            try KeyWrap(root: root, epoch: id, ring: ringKeys, to: card.keys, from: author, signer: signer)
-        }
+        let wraps = try wraps(of: root, id, ringKeys, author: author, signer: signer)
         let epoch = EpochKeys(root: root, ring: self.id, id: id)
         return RingChange(entries: [entry], wraps: wraps, keys: epoch, root: root)
+    }
+
+    /// For all active members that can be given keys.
+    private func wraps(
+        of root: SecretBytes, _ epoch: EpochID, _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys
+    ) throws(Refusal) -> [KeyWrap] {
+        var wraps: [KeyWrap] = []
+        for card in ring.active {
+            do throws(Refusal) {
+                wraps.append(
+                    try KeyWrap(root: root, epoch: epoch, ring: ringKeys, to: card.keys, from: author, signer: signer))
+            } catch {
+                // A member may have added it so that the ring never gets new keys.
+                guard error == .malformed else { throw error }
+            }
+        }
+        return wraps
     }
 
     /// Adds a member, and wraps the keys of the current epoch for it. It reads earlier items from a snapshot.
@@ -60,10 +75,11 @@ extension RingLog {
         guard let root = keyring.roots[ring.current] else { throw .noKey }
         guard card.name.utf8.count <= Bounds.name else { throw .tooLarge }
         guard ring.members[card.id]?.isRemoved != true else { throw .notAMember }
-        let isNew = ring.members[card.id] == nil
-        let entry = isNew ? try append(.add(card), author: author, signer: signer) : nil
+        // First: a member that cannot get the keys must not be in the log.
         let wrap = try KeyWrap(
             root: root, epoch: ring.current, ring: keyring.ring, to: card.keys, from: author, signer: signer)
+        let isNew = ring.members[card.id] == nil
+        let entry = isNew ? try append(.add(card), author: author, signer: signer) : nil
         return (entry, wrap)
     }
 

@@ -108,6 +108,16 @@ package struct RingLog: Sendable {
         Set(waiting.values.flatMap(\.parents)).filter { entries[$0] == nil && waiting[$0] == nil }
     }
 
+    /// Those of them that entries of members follow. Nobody else can make such entries.
+    var missingBeforeMembers: Set<EntryHash> {
+        guard isWaiting else { return [] }
+        let authentic = waiting.values.filter { entry in
+            guard ring.isActive(entry.author), let author = keys[entry.author] else { return false }
+            return (try? author.hasSigned(entry.message, entry.signature)) != nil
+        }
+        return missing.intersection(authentic.flatMap(\.parents))
+    }
+
     /// Adds received entries, in any order.
     ///
     /// - Returns: The refused entries, and the reasons.

@@ -11,15 +11,17 @@ extension Replica {
     package mutating func listed(_ listing: Listing, at now: UInt64, wrapping isWrapping: Bool = true) -> [Effect] {
         forgetRefusals(at: now)
         noteShown(in: listing)
+        earlyWraps.formIntersection(listing.names)
         unlisted = unlisted.filter { !listing.names.contains(.entry($0)) }
         noteListedSnapshots(listing)
         let covered = covered(by: listing)
         for (id, snapshot) in snapshots where !snapshot.isJoined && !listing.names.contains(.snapshot(id, part: 0)) {
             snapshots[id] = nil
         }
+        // First: what it makes may be hidden.
+        var effects = checkWraps(in: listing, at: now, wrapping: isWrapping)
         let hidden = hidden(in: listing)
         doubt(listing, hidden)
-        var effects = checkWraps(in: listing, at: now, wrapping: isWrapping)
         effects += putBack(listing, covered, hidden)
         effects += removeCovered(listing, coveredOwn(by: listing))
         let wanted = news(in: listing)
@@ -65,10 +67,12 @@ extension Replica {
     }
 
     /// Findings for everything that is overdue.
-    package func overdue(at now: UInt64) -> [Effect] {
+    package mutating func overdue(at now: UInt64) -> [Effect] {
+        noteStalled(at: now)
         let others = ring.active.map(\.id).filter { $0 != member }
         let overdue = observations.overdue(at: now, here: items.vector, members: others)
-        return (overdue + (lacksKeys ? [.keysMissing] : [])).map { .found($0) }
+        let logs = overdueLogs(at: now, beside: overdue)
+        return (overdue + logs + (lacksKeys ? [.keysMissing] : [])).map { .found($0) }
     }
 
     /// Whether a key is missing here with which members that may write have sealed something.

@@ -232,7 +232,7 @@ extension Replica {
     }
 
     /// The next transaction of a log, once everything about it but its records has been checked.
-    private mutating func next(of writer: WriterID, from number: UInt64) throws(NotApplied) -> (Batch, LogState) {
+    mutating func next(of writer: WriterID, from number: UInt64) throws(NotApplied) -> (Batch, LogState) {
         let known = logs[writer]
         var tip = known?.tip ?? LogTip(author: member, counter: 0, number: 0, hash: .zero)
         var (pieces, epoch): ([UInt8], EpochID?) = ([], known?.epoch)
@@ -318,7 +318,7 @@ extension Replica {
     }
 
     /// Checks what every record says about itself, before any of them is applied.
-    private func verify(_ batch: Batch) throws(NotApplied) {
+    func verify(_ batch: Batch) throws(NotApplied) {
         do {
             for entry in batch.entries { _ = try open(entry.record) }
         } catch {

@@ -136,7 +136,10 @@ extension Replica {
                 let wrap = try KeyWrap(bytes)
                 guard case .wrap(wrap.epoch, wrap.recipient) = name else { throw Refusal.wrongName }
                 // The entry may still arrive; the wrap is fetched again until its key is known.
-                guard ring.epochs[wrap.epoch] != nil else { continue }
+                guard ring.epochs[wrap.epoch] != nil else {
+                    noteEarly(wrap, name)
+                    continue
+                }
                 guard let wrapping = wrappingKey(of: wrap.recipient) else { throw Refusal.wrongName }
                 let (epoch, root) = try log.keys(from: wrap, with: wrapping, ringKeys)
                 keyring.add(epoch, root: root)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The current keys, wrapped for members whose wrap the carrier lacks.
 
+import SecretMemory
+
 extension Replica {
     /// Makes what members need to get the current keys, if nobody else does. It is published together with everything else that the carrier
     /// lacks. A machine without these keys notes since when something lies there that does not give it them.
@@ -12,7 +14,7 @@ extension Replica {
         }
         let missing = ring.active.filter { card in
             let name = ObjectName.wrap(ring.current, card.id)
-            return wraps[name] == nil && !listing.names.contains(name)
+            return wraps[name] == nil && !listing.mayHave(name)
         }
         let lost = observations.missingWraps(Set(missing.map { .wrap(ring.current, $0.id) }), at: now)
         let newcomers = Set(ring.withoutKeys.map(\.id)).subtracting([member])
@@ -20,14 +22,18 @@ extension Replica {
             let name = ObjectName.wrap(ring.current, card.id)
             // The machine that has made the lost ones may have been restored from a backup, or be gone.
             guard newcomers.contains(card.id) || lost.contains(name) else { continue }
-            // After a failure it is tried again with the next listing, which lacks it too.
-            let wrap = try? KeyWrap(
-                root: root, epoch: ring.current, ring: ringKeys, to: card.keys, from: member, signer: keys)
-            guard let wrap else { continue }
-            wraps[name] = wrap.bytes
+            makeWrap(for: card, root)
             observations.wraps[name] = nil
         }
         return []
+    }
+
+    /// Makes the wrap of the current keys for a member, unless nothing can be sealed to its keys.
+    mutating func makeWrap(for card: MemberCard, _ root: SecretBytes) {
+        let wrap = try? KeyWrap(
+            root: root, epoch: ring.current, ring: ringKeys, to: card.keys, from: member, signer: keys)
+        guard let wrap else { return }
+        wraps[.wrap(ring.current, card.id)] = wrap.bytes
     }
 
     private mutating func noteOwnWrap(in listing: Listing, at now: UInt64) -> [Effect] {

@@ -6,8 +6,13 @@ import KeychainCrypto
 
 extension Replica {
     /// Writes items, all or none. The context of the write is fixed now, not when it is uploaded.
-    package mutating func commit(_ writes: [LocalWrite], at now: UInt64) throws(Refusal) -> [ItemChange] {
-        guard ring.mayWrite(member) else { throw .notAMember }
+    ///
+    /// - Parameter mayBeRemoved: Whether a machine that was removed writes too. Nobody else gets it, unless the removal is undone.
+    package mutating func commit(
+        _ writes: [LocalWrite], at now: UInt64, mayBeRemoved: Bool = false
+    ) throws(Refusal) -> [ItemChange] {
+        let isRemoved = ring.members[member]?.isRemoved == true
+        guard ring.mayWrite(member) || mayBeRemoved && isRemoved else { throw .notAMember }
         let writes = writes.filter { !$0.isDeletion || items[$0.item].shown != nil }
         guard Set(writes.map(\.item)).count == writes.count else { throw .malformed }
         guard writes.count <= Bounds.records, writes.reduce(0, { $0 + $1.length }) <= Outbox.room else {

@@ -114,6 +114,11 @@ package struct Replica: Sendable {
     /// Snapshots of this machine that have not been on the carrier yet, likewise.
     package var unlistedSnapshots: Set<SnapshotID> = []
     var waiting = WaitingSegments()
+    /// The next segments of logs that go no further because something is missing, and since when. The owner stores it; without it, what is
+    /// missing counts from then on.
+    package var stalled: [ObjectName: UInt64] = [:]
+    /// Wraps for this machine by members that may write, of epochs whose entry has not come. They are read again with each listing.
+    var earlyWraps: Set<ObjectName> = []
     /// What active members that may write are known to have seen. Segments of removed members are accepted up to there.
     var claims = VersionVector()
     var snapshots: [SnapshotID: KnownSnapshot] = [:]

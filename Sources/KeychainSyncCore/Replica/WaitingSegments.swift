@@ -29,3 +29,31 @@ package struct WaitingSegments: Sendable {
         for old in (logs[writer] ?? [:]).keys where old <= number { remove(writer, old) }
     }
 }
+
+extension Replica {
+    /// How many changes of removed machines have come and are not applied. Nobody applies what came after the removal.
+    package var unusedCount: Int {
+        waiting.logs.reduce(0) { $0 + unusedCount($1.key, $1.value) }
+    }
+
+    private func unusedCount(_ writer: WriterID, _ segments: [UInt64: Data]) -> Int {
+        var (count, pieces) = (0, [UInt8]())
+        for (_, bytes) in segments.sorted(by: { $0.key < $1.key }) {
+            guard let (epoch, body) = ofRemoved(bytes) else { continue }
+            pieces += body.piece
+            guard !body.continues else { continue }
+            count += (try? Batch(pieces, writer: writer, author: body.author, epoch: epoch))?.entries.count ?? 0
+            pieces = []
+        }
+        return count
+    }
+
+    /// - Returns: `nil` if a removed member has not signed it.
+    private func ofRemoved(_ bytes: Data) -> (EpochID, SegmentBody)? {
+        guard let (header, body) = try? SegmentBody.open(bytes, in: keyring),
+            ring.members[body.author]?.isRemoved == true, let author = log.publicKeys(of: body.author),
+            (try? body.check(header, by: author)) != nil
+        else { return nil }
+        return (header.epoch, body)
+    }
+}

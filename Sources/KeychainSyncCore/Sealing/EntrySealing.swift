@@ -57,6 +57,7 @@ package struct KeyWrap: Equatable, Sendable {
     private var message: [UInt8] { SignedMessage.bytes("key wrap", unsigned) }
     package var bytes: Data { Data(unsigned) + signature }
 
+    /// - Throws: `malformed` if nothing can be sealed to the recipient's keys, which it has chosen.
     package init(
         root: SecretBytes, epoch: EpochID, ring keys: RingKeys, to recipient: PublicKeys, from author: MemberID,
         signer: DeviceKeys
@@ -66,7 +67,7 @@ package struct KeyWrap: Equatable, Sendable {
         do {
             sealed = try HybridKey.seal(.concatenating(root, keys.secret), to: recipient.wrapping, context: context)
         } catch {
-            throw .notAuthentic
+            throw .malformed
         }
         signature = try signer.signature(of: SignedMessage.bytes("key wrap", context + [UInt8](sealed)))
     }
