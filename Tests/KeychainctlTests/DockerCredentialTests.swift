@@ -98,6 +98,7 @@ struct DockerCredentialTests {
 
     private static let wrongObjects: [String] = [
         "hunter2", "[]", #"{"Secret":"hunter2""#, #"{"ServerURL":1}"#, "\0", String(repeating: "[", count: 1 << 19),
+        String(repeating: "[", count: 513),
     ]
 
     @Test(arguments: wrongObjects)

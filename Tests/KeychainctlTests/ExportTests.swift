@@ -297,8 +297,9 @@ struct ExportTests {
         #expect(try tool.take(ExportedItems.document([item, item])).status == 8)
     }
 
-    @Test func file_nestedVeryDeeply_isRefused() throws {
-        #expect(try tool.take(ExportedItems.document([String(repeating: "[", count: 200_000)])).status == 8)
+    @Test(arguments: [513, 200_000])
+    func file_nestedVeryDeeply_isRefused(depth: Int) throws {
+        #expect(try tool.take(ExportedItems.document([String(repeating: "[", count: depth)])).status == 8)
     }
 
     // MARK: - What cannot be read

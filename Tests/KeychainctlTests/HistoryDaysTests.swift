@@ -31,20 +31,18 @@ struct HistoryDaysTests {
     }
 
     private func services() throws -> [String?] {
-        try KeptVersions(items: vault).all().map { $0.name.listed?.service }
+        try KeptVersions(items: vault).all().map { $0.name.listed?.service }.filter { $0 != "daily" }
     }
 
-    /// The settings are read from the vault, so any number can be there.
-    @Test(arguments: [Int.min, -1, 19_599])
-    func days_sinceASweepOfLongAgo_areTooManyToGoThrough(swept: Int) {
-        var settings = HistorySettings.standard
-        settings.swept = swept
-        #expect(settings.outdatedDays(on: 20_000) == nil)
+    /// A change on each of these days, so that none of them is a pause.
+    private func use(_ days: ClosedRange<Int>) throws {
+        for day in days { try set("\(day)", "daily", day: day) }
     }
 
-    @Test(arguments: [(30, ["old", "new"]), (31, ["new"]), (500, ["new"])])
+    @Test(arguments: [(30, ["old", "new"]), (31, ["new"])])
     func versions_ofAnotherItem_areDroppedAfterTheDays(day: Int, left: [String]) throws {
         for value in ["1", "2"] { try set(value, "old", day: 0) }
+        try use(0...day)
         for value in ["1", "2"] { try set(value, "new", day: day) }
         #expect(try services() == left)
     }
@@ -52,6 +50,7 @@ struct HistoryDaysTests {
     @Test(arguments: [(30, 2), (31, 1)])
     func versions_ofTheSameItem_areDroppedAfterTheDays(day: Int, count: Int) throws {
         for value in ["1", "2"] { try set(value, day: 0) }
+        try use(0...day)
         try set("3", day: day)
         #expect(try services().count == count)
     }
@@ -59,7 +58,8 @@ struct HistoryDaysTests {
     @Test func versions_ofEachDay_areDroppedWhenTheirTimeIsOver() throws {
         for day in 0...3 { try set("\(day)", "\(day)", day: day) }
         for day in 0...3 { try set("more", "\(day)", day: day) }
-        for (day, left) in [(31, 3), (33, 1), (34, 0)] {
+        try use(3...30)
+        for (day, left) in [(31, 3), (32, 2), (33, 1), (34, 0)] {
             for value in ["x", "y"] { try set("\(value)\(day)", "late", day: day) }
             #expect(try services().count { $0 != "late" } == left)
         }
@@ -81,11 +81,28 @@ struct HistoryDaysTests {
         #expect(try KeptVersions(items: vault).all().map(\.number) == Array(3...12))
     }
 
-    @Test func versions_afterAClockThatWasFarAhead_areDroppedAfterTheDays() throws {
+    @Test(arguments: [(30, ["old", "new", "ahead"]), (31, ["new"])])
+    func versions_afterAClockThatWasFarAhead_areDroppedAfterTheDays(day: Int, left: [String]) throws {
         for value in ["1", "2"] { try set(value, "ahead", day: 4000) }
         for value in ["1", "2"] { try set(value, "old", day: 0) }
-        for value in ["1", "2"] { try set(value, "new", day: 31) }
-        #expect(try services() == ["new", "ahead"])
+        try use(0...day)
+        for value in ["1", "2"] { try set(value, "new", day: day) }
+        #expect(try services() == left)
+    }
+
+    /// As if the settings had been damaged: they do not tell of the clock.
+    @Test func versionOfADayToCome_whenSettingsAreApplied_isNotedOnce() throws {
+        for value in ["1", "2"] { try set(value, "ahead", day: 4000) }
+        var settings = HistorySettings.standard
+        for day in 0...1 {
+            try vault.transaction(.none) { (items) throws(KeychainError) in
+                let now = Date(timeIntervalSince1970: 1_767_268_800 + Double(day) * 86400)
+                let left = try KeptVersions(items: items).apply(&settings, at: now)
+                #expect(left == 1)
+            }
+        }
+        #expect(settings.setbacks == [ClockSetback(end: 24_454, since: 20_454)])
+        #expect(try HistorySettings.read(vault) == settings)
     }
 
     /// The item was moved before the clock was put back, and another had the name before.
@@ -113,6 +130,13 @@ struct HistoryDaysTests {
             stored: StoredItem(id: UUID(), version: 1, item: item))
     }
 
+    /// The newest first. The clock was ahead when the item was changed for the first time.
+    @Test func versions_beforeOneThatIsTooOld_areTooOldToo() {
+        let versions = [("third", 40), ("second", 1), ("first", 39)].map { version($0, of: UUID(), day: $1) }
+        let excess = HistorySettings.standard.excess(versions, at: Date(timeIntervalSince1970: 40 * 86400))
+        #expect(excess.map(\.command) == ["second", "first"])
+    }
+
     @Test func versions_afterTheDaysAreChanged_areDroppedByThese() throws {
         for value in ["1", "2"] { try set(value, "old", day: 0) }
         var settings = try HistorySettings.read(vault)
@@ -120,6 +144,7 @@ struct HistoryDaysTests {
         try vault.transaction(.none) { (items) throws(KeychainError) in
             try settings.write(items, at: Date(timeIntervalSince1970: 1_767_268_800))
         }
+        try use(0...3)
         for value in ["1", "2"] { try set(value, "new", day: 3) }
         #expect(try services() == ["new"])
     }
@@ -127,6 +152,9 @@ struct HistoryDaysTests {
     @Test(arguments: [
         HistorySettings(versions: 0), HistorySettings(versions: 1001), HistorySettings(days: 0),
         HistorySettings(days: .min), HistorySettings(size: 0), HistorySettings(size: .max),
+        HistorySettings(pauses: [Pause(end: .max, days: 2)]), HistorySettings(pauses: [Pause(end: 0, days: .min)]),
+        HistorySettings(setbacks: [ClockSetback(end: .max, since: 0)]),
+        HistorySettings(setbacks: [ClockSetback(end: 1, since: 1)]),
     ])
     func settings_thatAreImpossible_areAnErrorUntilTheyAreSetAgain(settings: HistorySettings) throws {
         try set("1", day: 0)

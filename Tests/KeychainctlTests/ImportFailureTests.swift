@@ -137,7 +137,7 @@ struct ImportFailureTests {
     func disk_thatIsFullInTheMiddle_isReportedWithWhatWasStored() throws {
         let run = try tool.shellWithOwnMounts(
             "mount -t tmpfs -o size=1200k,mode=700 none \"$HOME\"; cd \"$HOME\"; "
-                + "for n in $(seq 900); do echo machine h$n login a password p; done > source; "
+                + "for n in $(seq 3000); do echo machine h$n login a password p; done > source; "
                 + "\"$CTL\" import netrc source > report && exit 1; r=$?; "
                 + "[ $(grep -c ^added report) = $(\"$CTL\" list | tail -n +2 | wc -l) ] && [ -s source ] && exit $r")
         #expect(run.status == 9 && run.errors.contains("The source was not changed"), "\(run.everything)")

@@ -316,6 +316,18 @@ struct SecurityKeychainTests {
         #expect(!run.text.contains("hunter2"))
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func dump_besideADamagedItem_saysOnStandardErrorThatItIsMissing() throws {
+        try tool.prepare("add-generic-password -a a -s s -w hunter2")
+        try tool.damageItems()
+        try tool.run("accept", "--yes")
+        try tool.prepare("add-generic-password -a b -s t -w hunter2")
+        let run = try tool.security("dump-keychain")
+        #expect(run.status == 0 && run.text.contains("\"svce\"<blob>=\"t\""), "\(run.everything)")
+        #expect(run.errors.contains("security: 1 damaged item(s) cannot be shown"), "\(run.errors)")
+        #expect(try tool.security("-q dump-keychain").errors.isEmpty)
+    }
+
     @Test func dump_withJSON_writesAnArrayWithoutValues() throws {
         try tool.prepare("add-generic-password -a a -s s -w hunter2", "add-internet-password -a b -s t -w hunter2")
         let run = try tool.security("dump-keychain --json")

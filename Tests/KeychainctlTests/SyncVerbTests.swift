@@ -330,6 +330,15 @@ struct SyncVerbTests {
         #expect(try status(tool.run("sync", "status", "--json"))["invitations"] as? Int == 0)
     }
 
+    /// The pipe has no reader from the beginning.
+    @Test func invitation_whoseCodeNobodyReads_isWithdrawnAndEndsAsAFilter() throws {
+        try found()
+        let run = try tool.shell(
+            "mkfifo pipe; exec 4<> pipe 5> pipe 4<&-; \"$CTL\" sync invite --name desktop >&5; exit $?")
+        #expect(run.status == 128 + SIGPIPE && run.errors.contains("is withdrawn"), "\(run.errors)")
+        #expect(try status(tool.run("sync", "status", "--json"))["invitations"] as? Int == 0)
+    }
+
     @Test func code_thatIsMistyped_isToldApartFromOneThatNobodyMade() throws {
         try found()
         let invited = try tool.run("sync", "invite", "--name", "x")

@@ -113,7 +113,7 @@ struct ArchiveReading {
         add(line)
         count += 1
         do {
-            return try JSONDecoder().decode(ItemLine.self, from: line).item
+            return try JSONDecoder().decode(ItemLine.self, fromAny: line).item
         } catch let error as KeychainError {
             throw KeychainError(error.reason, "Line \(count + 1) of the export: \(error.message)")
         } catch {
@@ -137,6 +137,6 @@ struct ArchiveReading {
 
     private static func decoded<Line: Decodable>(_ type: Line.Type, _ line: Data) -> Line? {
         guard line.count <= 4096 else { return nil }
-        do { return try JSONDecoder().decode(type, from: line) } catch { return nil }
+        do { return try JSONDecoder().decode(type, fromAny: line) } catch { return nil }
     }
 }

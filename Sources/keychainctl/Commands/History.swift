@@ -27,8 +27,9 @@ extension Keychainctl {
                 Of each item, 10 versions of at most 64 MiB together are kept for 30 days; the latest is kept \
                 whatever its size is. --keep, --size and --days change that for all \
                 programs that use this vault, --off keeps nothing from now on, and --settings shows what \
-                is set. Versions beyond the bounds are removed with the next change. --clear removes what \
-                is kept of an item at once, also under names that it had before; --clear --all removes \
+                is set. Versions beyond the bounds are removed with the next change. The longest pause \
+                between two changes in these days is not counted, since it may have been a step of the \
+                clock. --clear removes what is kept of an item at once, also under names that it had before; --clear --all removes \
                 everything that is kept. What is damaged, or opens only on another device, goes to the \
                 quarantine.
 

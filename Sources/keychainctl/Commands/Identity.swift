@@ -59,7 +59,7 @@ extension Keychainctl.Identity {
         var tag: String?
 
         @OptionGroup(title: "New items") var new: NewCertificateOptions
-        @OptionGroup(title: "Place") var place: CertificatePlaceOptions
+        @OptionGroup(title: "Place") var place: KeyPlaceOptions
         @OptionGroup var passphrase: KeyFilePassphraseOptions
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
 

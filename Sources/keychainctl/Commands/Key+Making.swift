@@ -25,7 +25,7 @@ struct NewKeyOptions: ParsableArguments {
     var replace = false
 
     func save(_ new: PrivateKey, _ key: KeyOptions, in keychain: UserKeychain) throws(KeychainError) {
-        var store = key.newStore(in: keychain)
+        var store = key.place.newStore(in: keychain)
         store.accessibility = accessibility?.accessibility
         do throws(KeychainError) {
             try store.put(new, tag: key.tag, label: label, replacing: replace)
@@ -39,7 +39,7 @@ struct NewKeyOptions: ParsableArguments {
     func saveOnToken(
         _ key: KeyOptions, _ protection: KeyProtection, in keychain: UserKeychain
     ) throws(KeychainError) -> KeychainKeyStore.StoredKey {
-        var store = key.newStore(in: keychain)
+        var store = key.place.newStore(in: keychain)
         store.accessibility = accessibility?.accessibility
         do throws(KeychainError) {
             return try store.create(.p256, tag: key.tag, label: label, protection: protection)
@@ -99,7 +99,7 @@ extension Keychainctl.Key {
             guard token || notExportable else { return }
             let option = token ? "--token" : "--not-exportable"
             guard type.kind == .p256 else { throw ValidationError("With \(option) the type is p256.") }
-            guard !key.synchronizable else {
+            guard !key.place.synchronizable else {
                 throw ValidationError("Such a key cannot leave this device. Leave out \(option) or --synchronizable.")
             }
             guard !new.replace else {

@@ -174,7 +174,8 @@ extension Keychainctl.Sync {
             usage: "keychainctl sync leave [--without-sending] [--yes]",
             discussion: """
                 Sends what was changed here first, and ends nothing if that fails. The other \
-                machines still count this one as a member, until one of them removes it.
+                machines still count this one as a member, until one of them removes it. The open \
+                invitations of this machine are withdrawn.
 
                 EXAMPLES
                   keychainctl sync leave
@@ -189,10 +190,16 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             try confirmation.ask("This machine will stop syncing. Its items remain.")
-            try unlock.unlocking(vault) { () throws(KeychainError) in
+            let remaining = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { [withoutSending] () async throws(KeychainError) in
                     try await RingMember.ofTool(vault).leave(withoutSending: withoutSending)
                 }
+            }
+            if let remaining {
+                let count = remaining.count.map(String.init) ?? "not known"
+                Output.note(
+                    "Invitations of this machine that could not be removed from the folder or the etcd: \(count). "
+                        + "\(remaining.cause.message) Their codes let nobody in. \(remaining.advice)")
             }
         }
     }

@@ -61,7 +61,8 @@ extension Keychainctl.Sync {
             usage: "keychainctl sync repair",
             discussion: """
                 For a machine that was copied or restored from a disk image, whose folder lost files, or \
-                whose clock was more than a day ahead and is right now. Nothing is lost by it.
+                whose clock was more than a day ahead and is right now. Nothing is lost by it. It also \
+                reads what machines need to join, and writes again what is damaged.
 
                 EXAMPLES
                   keychainctl sync repair

@@ -28,7 +28,8 @@ extension Keychainctl.Sync {
 
                 With --json: an object with the keys ring, place, groups (null for all), machines (name, \
                 role, thisMachine, lastSeen), member, items, staying (marked as synchronizable, but bound to this \
-                machine or in an access group that is not shared), pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused, \
+                machine or in an access group that is not shared), pending, unused (changes of removed machines that are not applied \
+                here), conflicts, kept, recoveryKey, invitations, lastExchange, paused, \
                 compare, notices (kind, message, since) and failure (reason, message, since; null for none). \
                 Times are dates, or null for never.
 

@@ -68,11 +68,14 @@ extension Keychainctl.Sync {
 
         func run() throws {
             let (vault, id) = (try UserKeychain.existingVault(), id.lowercased())
-            try unlock.unlocking(vault) { () throws(KeychainError) in
+            let isSent = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).restore(id)
                 }
             }
-            Output.note("Restored. To send it to the other machines: keychainctl sync now")
+            Output.note(
+                isSent
+                    ? "Restored. To send it to the other machines: keychainctl sync now"
+                    : "Restored on this machine alone, since it was removed from the ring.")
         }
     }
 }

@@ -128,8 +128,8 @@ extension Keychainctl.Sync {
                     _ = try await RingMember.ofTool(vault).invite(
                         name: name, for: duration, uses: uses, role: role, needsApproval: confirm
                     ) { (code) throws(KeychainError) in
-                        try Output.write(RingMember.text(of: code))
-                        try Output.write("\n")
+                        try Output.write(RingMember.text(of: code), ifClosed: .isError)
+                        try Output.write(Data("\n".utf8), ifClosed: .isError)
                     }
                 }
             }

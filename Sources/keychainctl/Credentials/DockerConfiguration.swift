@@ -46,7 +46,7 @@ struct DockerConfiguration {
     /// First the system's own decoder checks the whole file.
     private static func members(_ bytes: [UInt8]) -> JSONMembers? {
         guard String(validating: bytes, as: UTF8.self) != nil, bytes.first != 0xEF, !bytes.contains(0),
-            (try? JSONDecoder().decode([String: AnyJSON].self, from: Data(bytes))) != nil
+            (try? JSONDecoder().decode([String: AnyJSON].self, fromAny: Data(bytes))) != nil
         else { return nil }
         return JSONMembers(bytes)
     }

@@ -24,7 +24,7 @@ struct DockerCredentials: Codable {
     /// - Throws: `invalidParameter` with a message that does not quote the input.
     init(_ json: Data) throws(KeychainError) {
         do {
-            self = try JSONDecoder().decode(Self.self, from: json)
+            self = try JSONDecoder().decode(Self.self, fromAny: json)
         } catch {
             throw KeychainError(
                 .invalidParameter, "the input is not a JSON object with ServerURL, Username and Secret")

@@ -14,26 +14,32 @@ struct HistorySettings: Codable, Equatable {
     var isOn = true
     /// Mebibytes that the values of one item's versions may take together; `nil`: the standard.
     var size: Int?
-    /// The last day on which versions of all items were dropped that were too old.
+    /// The day of the last change, on which versions of all items were dropped that were too old.
     var swept: Int?
+    /// The days between changes that may have been steps of the clock, the longest and earliest first.
+    var pauses: [Pause]?
+    /// When the clock was put back to a day before a change that was kept, the earliest and longest first.
+    var setbacks: [ClockSetback]?
 
     static let mostVersions = 1000
     static let mostDays = 3650
     static let standardSize = 64
     static let largestSize = 65536
 
-    /// The versions of one item that are beyond the bounds. The newest one is kept whatever its size is.
+    /// The versions of one item that are beyond the bounds. The newest one is kept whatever its size is. What came before one that is too
+    /// old is older, whatever the clock has shown then.
     ///
     /// - Parameters:
     ///   - earlier: The newest first.
     ///   - newest: The size of a version that is newer than these; `nil` if there is none.
     func excess(_ earlier: some Sequence<KeptVersion>, after newest: Int? = nil, at now: Date) -> [KeptVersion] {
         var (count, bytes) = (newest == nil ? 0 : 1, newest ?? 0)
-        var excess: [KeptVersion] = []
+        var (excess, isTooOld): ([KeptVersion], Bool) = ([], false)
         for version in earlier {
             bytes += version.size
             let isBeyond = count > 0 && (count >= versions || bytes > mostBytes)
-            if isBeyond || isOutdated(version, at: now) { excess.append(version) } else { count += 1 }
+            isTooOld = isTooOld || isOutdated(version, at: now)
+            if isBeyond || isTooOld { excess.append(version) } else { count += 1 }
         }
         return excess
     }
@@ -41,17 +47,7 @@ struct HistorySettings: Codable, Equatable {
     private var mostBytes: Int { (size ?? Self.standardSize) << 20 }
 
     func isOutdated(_ version: KeptVersion, at now: Date) -> Bool {
-        KeptVersion.day(of: version.date) < KeptVersion.day(of: now) - days
-    }
-
-    /// The days whose versions have become too old since the last sweep; `nil` if there may be too many to go through.
-    ///
-    /// - Parameter today: Counted from 1970.
-    func outdatedDays(on today: Int) -> Range<Int>? {
-        // After the clock was put back, days are counted from where it is now.
-        guard let swept, swept < today else { return 0..<0 }
-        let (passed, isOverflow) = today.subtractingReportingOverflow(swept)
-        return isOverflow || passed > 400 ? nil : (swept - days)..<(today - days)
+        KeptVersion.day(of: version.date) < firstKeptDay(on: KeptVersion.day(of: now))
     }
 }
 
@@ -77,7 +73,7 @@ extension HistorySettings {
             return .standard
         }
         guard case .data(let text) = stored.item.attributes[.comment],
-            let settings = try? JSONDecoder().decode(HistorySettings.self, from: text), settings.isPossible
+            let settings = try? JSONDecoder().decode(HistorySettings.self, fromAny: text), settings.isPossible
         else { throw .damagedSettings }
         return settings
     }
@@ -95,6 +91,7 @@ extension HistorySettings {
     private var isPossible: Bool {
         (1...Self.mostVersions).contains(versions) && (1...Self.mostDays).contains(days)
             && (1...Self.largestSize).contains(size ?? Self.standardSize)
+            && (pauses ?? []).allSatisfy(\.isPossible) && (setbacks ?? []).allSatisfy(\.isPossible)
     }
 
     func write(_ items: any ItemOperations, at date: Date) throws(KeychainError) {

@@ -202,18 +202,28 @@ final class KeepingOperations: ItemOperations {
     private func settings() throws(KeychainError) -> HistorySettings {
         if let known { return known }
         var settings = try HistorySettings.read(items)
-        let today = KeptVersion.day(of: now)
-        if settings.swept != today {
-            if let days = settings.outdatedDays(on: today) {
-                for day in days { try versions.remove(ofDay: day) }
-            } else {
-                try versions.trim(to: settings, at: now)
+        if settings.swept != KeptVersion.day(of: now) {
+            do throws(KeychainError) {
+                try sweep(&settings)
+            } catch {
+                // The next change while the vault is unlocked removes them.
+                guard error.reason == .locked else { throw error }
             }
-            settings.swept = today
-            try settings.write(items, at: now)
         }
         known = settings
         return settings
+    }
+
+    private func sweep(_ settings: inout HistorySettings) throws(KeychainError) {
+        let today = KeptVersion.day(of: now)
+        let past = settings.pass(to: today)
+        if let ahead = settings.takeDaysAhead(on: today) { try versions.remove(ofDaysAhead: ahead) }
+        if let past {
+            for day in past { try versions.remove(ofDay: day) }
+        } else {
+            try versions.trim(to: settings, at: now)
+        }
+        try settings.write(items, at: now)
     }
 
     private func noteThatNothingIsKept() {

@@ -40,6 +40,9 @@ struct KeptVersion {
     /// The same, also if the item was moved later and the move itself was not kept.
     var leadsTo: UUID? { identity(.generic) }
 
+    /// Whether it leads to another name. One that requires the user may lead to one as well.
+    var isLink: Bool { leadsTo != nil || deeds == [Deed.moved] }
+
     /// If the change was an undo, the identity of the item that it has brought back.
     var broughtBack: UUID? { identity(Self.origin) }
 

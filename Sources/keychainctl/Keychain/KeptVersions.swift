@@ -87,20 +87,36 @@ struct KeptVersions {
 
     /// Removes a version that is beyond the bounds. If the item was moved then, those of its earlier names are found without it.
     func drop(_ version: KeptVersion) throws(KeychainError) {
-        if let target = version.leadsTo { try relink(version.original, to: target) }
+        let earlier = try version.isLink ? versions(movedTo: version.original) : []
         try remove(version)
+        for link in earlier where link.original != version.original {
+            if let target = version.leadsTo, link.stored.item.accessControl.needs.isEmpty {
+                try redirect(link, to: target)
+            } else {
+                // Nothing could lead from it to the item, so that it would stay when the item is forgotten.
+                try dropAll(upTo: link)
+            }
+        }
+    }
+
+    /// Removes a version and those of its name that are older. The numbers decide, since the clock may have been ahead.
+    private func dropAll(upTo last: KeptVersion) throws(KeychainError) {
+        for version in try versions(of: last.name) where version.number <= last.number { try drop(version) }
     }
 
     /// The item of earlier names has another identity now.
     func relink(_ id: UUID, to target: UUID) throws(KeychainError) {
         // One that requires the user stays as it is, since nobody is asked here.
         for link in try versions(movedTo: id) where link.stored.item.accessControl.needs.isEmpty {
-            _ = try items.update(InternalItem.selection(link.stored.id), authorization) {
-                (stored) throws(KeychainError) in
-                var item = stored.item
-                item.attributes[.generic] = .data(target.data)
-                return item
-            }
+            try redirect(link, to: target)
+        }
+    }
+
+    private func redirect(_ link: KeptVersion, to target: UUID) throws(KeychainError) {
+        _ = try items.update(InternalItem.selection(link.stored.id), authorization) { (stored) throws(KeychainError) in
+            var item = stored.item
+            item.attributes[.generic] = .data(target.data)
+            return item
         }
     }
 
@@ -113,11 +129,7 @@ struct KeptVersions {
             $0.original == old.id && $0.stored.item.accessControl.needs.isSubset(of: proven)
         }
         guard let own, own.leadsTo == nil else { return try relink(old.id, to: target) }
-        _ = try items.update(InternalItem.selection(own.stored.id), authorization) { (stored) throws(KeychainError) in
-            var item = stored.item
-            item.attributes[.generic] = .data(target.data)
-            return item
-        }
+        try redirect(own, to: target)
     }
 
     /// Removes all versions of an item, and those of the names that it had before it was moved.
@@ -131,13 +143,17 @@ struct KeptVersions {
         return found.count
     }
 
-    /// Removes the versions that a day has left behind, which an index finds.
+    /// Removes the versions that a day has left behind, which an index finds, and those that would be found by nothing else without them.
     ///
-    /// - Returns: How many.
+    /// - Returns: How many, besides links.
+    /// - Throws: `locked` if it is unknown whether they lead to other names.
     @discardableResult
     func remove(ofDay day: Int) throws(KeychainError) -> Int {
         var conditions = Attributes()
         conditions[.label] = .string(KeptVersion.dayLabel(day))
+        // Of one that requires the user it is not known.
+        let links = try versions(conditions).filter { $0.isLink || !$0.stored.item.accessControl.needs.isEmpty }
+        for link in links { try dropAll(upTo: link) }
         do throws(KeychainError) {
             return try items.delete(InternalItem.selection(conditions), authorization)
         } catch {
@@ -145,6 +161,11 @@ struct KeptVersions {
             guard error.reason == .corrupt else { throw error }
             return 0
         }
+    }
+
+    /// Removes the versions of days to come, which may be too many days for an index.
+    func remove(ofDaysAhead days: ClosedRange<Int>) throws(KeychainError) {
+        for version in try all() where days.contains(KeptVersion.day(of: version.date)) { try dropAll(upTo: version) }
     }
 
     /// Removes all versions. Those that do not open, such as of another device, have no name here, and are found by their days: they are
@@ -164,18 +185,30 @@ struct KeptVersions {
         return (versions.count, count)
     }
 
+    /// Stores changed settings, and removes all versions beyond them.
+    ///
+    /// - Returns: How many remain.
+    func apply(_ settings: inout HistorySettings, at now: Date) throws(KeychainError) -> Int {
+        let today = KeptVersion.day(of: now)
+        // The versions of all past days are looked at below.
+        _ = settings.pass(to: today)
+        if let ahead = settings.takeDaysAhead(on: today) { try remove(ofDaysAhead: ahead) }
+        // Settings that were damaged do not tell that the clock was ahead.
+        settings.noteVersion(of: try all().map { KeptVersion.day(of: $0.date) }.max() ?? today, on: today)
+        try settings.write(items, at: now)
+        return try trim(to: settings, at: now)
+    }
+
     /// Removes all versions beyond the bounds.
     ///
     /// - Returns: How many remain.
     @discardableResult
     func trim(to settings: HistorySettings, at now: Date) throws(KeychainError) -> Int {
-        var remaining = 0
-        for versions in Dictionary(grouping: try all(), by: \.name).values {
-            let excess = settings.excess(versions.reversed(), at: now)
-            for version in excess { try drop(version) }
-            remaining += versions.count - excess.count
+        for name in Set(try all().map(\.name)) {
+            // They are read again, since what was dropped before may have changed where they lead.
+            for version in settings.excess(try versions(of: name).reversed(), at: now) { try drop(version) }
         }
-        return remaining
+        return try all().count
     }
 }
 

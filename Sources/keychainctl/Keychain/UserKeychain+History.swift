@@ -167,10 +167,7 @@ extension UserKeychain {
         try vault.transaction(authorization) { (items) throws(KeychainError) in
             var settings = try HistorySettings.readOrStandard(items)
             change(&settings)
-            let now = Date()
-            settings.swept = KeptVersion.day(of: now)
-            try settings.write(items, at: now)
-            return try KeptVersions(items: items, authorization: authorization).trim(to: settings, at: now)
+            return try KeptVersions(items: items, authorization: authorization).apply(&settings, at: Date())
         }
     }
 }

@@ -60,7 +60,7 @@ struct NewCertificateOptions: ParsableArguments {
     }
 
     func store(
-        _ content: KeyFileContent, tag: String? = nil, _ place: CertificatePlaceOptions, in keychain: UserKeychain
+        _ content: KeyFileContent, tag: String? = nil, _ place: KeyPlaceOptions, in keychain: UserKeychain
     ) throws(KeychainError) -> ImportedItems {
         var store = place.store(in: keychain)
         store.accessibility = accessibility?.accessibility

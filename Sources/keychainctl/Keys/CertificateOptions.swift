@@ -1,32 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that name a certificate or an identity, and the store of both.
+// The options that name a certificate or an identity.
 
 import ArgumentParser
 import KeychainKeyStore
 import KeychainKit
-
-/// Where certificates are.
-struct CertificatePlaceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The access group. Access groups prevent mistakes; they are not a security boundary.",
-            valueName: "name"), transform: AccessGroupName.checked)
-    var accessGroup: String?
-
-    @Flag(help: "The items are marked for synchronization.")
-    var synchronizable = false
-
-    func store(in keychain: UserKeychain) -> KeyStore {
-        keychain.keys(accessGroup: accessGroup, synchronizable: synchronizable)
-    }
-
-    /// For removals: without --synchronizable, items of both kinds go, as lists show both.
-    func removingStore(in keychain: UserKeychain) -> KeyStore {
-        var store = store(in: keychain)
-        store.coversBothKinds = !synchronizable
-        return store
-    }
-}
 
 /// Which certificate a command is about.
 struct CertificateOptions: ParsableArguments {
@@ -41,7 +18,7 @@ struct CertificateOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The name, as lists show it, or the label.", valueName: "text"))
     var name: String?
 
-    @OptionGroup var place: CertificatePlaceOptions
+    @OptionGroup var place: KeyPlaceOptions
 
     func validate() throws {
         guard name?.isEmpty != true else { throw ValidationError("--name takes a name, not an empty text.") }

@@ -76,9 +76,11 @@ extension FoundEntries {
 
 extension Output {
     static func complainOfClosed(damaged: Int, ofAnotherDevice: Int) {
-        for (count, words) in [(damaged, "damaged item(s)"), (ofAnotherDevice, "item(s) bound to another device")]
-        where count > 0 {
-            complain("\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
-        }
+        for text in closed(damaged: damaged, ofAnotherDevice: ofAnotherDevice) { complain(text) }
+    }
+
+    static func closed(damaged: Int, ofAnotherDevice: Int) -> [String] {
+        [(damaged, "damaged item(s)"), (ofAnotherDevice, "item(s) bound to another device")].filter { $0.0 > 0 }
+            .map { "\($0) \($1) cannot be shown. They were not changed. See: keychainctl doctor" }
     }
 }

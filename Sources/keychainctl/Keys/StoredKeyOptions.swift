@@ -20,14 +20,7 @@ struct StoredKeyOptions: ParsableArguments {
         transform: Self.label)
     var applicationLabel: Data?
 
-    @Option(
-        help: ArgumentHelp(
-            "The access group. Access groups prevent mistakes; they are not a security boundary.",
-            valueName: "name"), transform: AccessGroupName.checked)
-    var accessGroup: String?
-
-    @Flag(help: "The key is marked for synchronization.")
-    var synchronizable = false
+    @OptionGroup var place: KeyPlaceOptions
 
     func validate() throws {
         guard (tag == nil) != (applicationLabel == nil) else {
@@ -44,19 +37,13 @@ struct StoredKeyOptions: ParsableArguments {
         return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 
-    private func store(in keychain: UserKeychain) -> KeyStore {
-        keychain.keys(accessGroup: accessGroup, synchronizable: synchronizable)
-    }
-
     /// Without --synchronizable, keys of both kinds go, as lists show both.
     ///
     /// - Returns: Whether there was one.
     /// - Throws: `duplicateItem` if several access groups have one, since a key is gone for good.
     func remove(in keychain: UserKeychain) throws(KeychainError) -> Bool {
-        var store = store(in: keychain)
-        store.coversBothKinds = !synchronizable
+        let store = place.removingStore(in: keychain)
         if let applicationLabel { return try store.remove(untagged: applicationLabel, if: Self.checkInOneGroup) }
-        guard accessGroup == nil else { return try store.remove(tag: tag ?? "") }
         return try store.remove(tag: tag ?? "", if: Self.checkInOneGroup)
     }
 
@@ -74,7 +61,7 @@ struct StoredKeyOptions: ParsableArguments {
 
     /// - Throws: `itemNotFound`.
     func key(in keychain: UserKeychain) throws(KeychainError) -> UntypedKey {
-        let store = store(in: keychain)
+        let store = place.store(in: keychain)
         let found =
             if let applicationLabel {
                 try store.privateKey(untagged: applicationLabel)

@@ -20,23 +20,31 @@ enum Output {
         }
     }
 
-    /// Writes bytes unchanged. Ends the program silently if the reader has closed the pipe.
+    /// Writes bytes unchanged.
     ///
+    /// - Parameter ifClosed: By default the program ends silently if the reader has closed the pipe.
     /// - Throws: `inputOutput`, also for a full disk, because it is not the vault's disk.
-    static func write(_ bytes: Data) throws(KeychainError) {
-        try check(bytes.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
+    static func write(_ bytes: Data, ifClosed: ClosedPipe = .endsProgram) throws(KeychainError) {
+        try check(bytes.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) }, ifClosed: ifClosed)
     }
 
-    private static func check(_ failure: Int32) throws(KeychainError) {
+    /// What becomes of the program if the reader has closed the pipe.
+    enum ClosedPipe {
+        case endsProgram
+        /// For a caller that takes something back then.
+        case isError
+    }
+
+    private static func check(_ failure: Int32, ifClosed: ClosedPipe = .endsProgram) throws(KeychainError) {
         guard failure != 0 else { return }
-        if failure == EPIPE { exit(128 + SIGPIPE) }
+        if failure == EPIPE, ifClosed == .endsProgram { exit(128 + SIGPIPE) }
         let reason = String(cString: strerror(failure))
         throw KeychainError(.inputOutput, "Could not write to standard output: \(reason).")
     }
 
     /// Writes a secret without copying it to other memory.
-    static func write(_ secret: SecretBytes) throws(KeychainError) {
-        try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
+    static func write(_ secret: SecretBytes, ifClosed: ClosedPipe = .endsProgram) throws(KeychainError) {
+        try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) }, ifClosed: ifClosed)
     }
 
     /// Information for the user, on standard error.

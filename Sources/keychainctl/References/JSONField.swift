@@ -17,7 +17,7 @@ struct JSONField: Decodable {
         if let key = Self.way { decoder.userInfo[key] = way }
         decoder.keyDecodingStrategy = .custom { FieldName(stringValue: $0[$0.count - 1].stringValue).asBytes }
         do {
-            return Data(try decoder.decode(JSONField.self, from: value).text.utf8)
+            return Data(try decoder.decode(JSONField.self, fromAny: value).text.utf8)
         } catch let failure as KeychainError {
             throw failure
         } catch {

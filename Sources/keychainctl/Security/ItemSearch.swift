@@ -36,19 +36,21 @@ extension SecurityCall {
         try naming(Self.searchFunction) { () throws(KeychainError) in
             let search = attributes.forSearch
             return try session.unlocking { () throws(KeychainError) in
-                try items([attributes.itemClass], search.filter, in: keychains, isFirstEnough, search.matches)
+                try items([attributes.itemClass], search.filter, in: keychains, isFirstEnough, search.matches).found
             }
         }
     }
 
-    /// Every item of these classes in the keychains.
+    /// Every item of these classes in the keychains. Says how many cannot be read, if there are others.
     func everything(
         _ classes: [ItemClass], in keychains: [NamedKeychain]
     ) throws(SecurityFailure) -> [FoundPassword] {
         try naming(Self.searchFunction) { () throws(KeychainError) in
-            try session.unlocking { () throws(KeychainError) in
+            let (found, isComplete) = try session.unlocking { () throws(KeychainError) in
                 try items(classes, .all, in: keychains, false) { _ in true }
             }
+            if !isComplete { try session.sayWhatIsMissing() }
+            return found
         }
     }
 
@@ -56,18 +58,19 @@ extension SecurityCall {
     private func items(
         _ classes: [ItemClass], _ filter: ItemFilter, in keychains: [NamedKeychain], _ isFirstEnough: Bool,
         _ matches: (KeychainItem) -> Bool
-    ) throws(KeychainError) -> [FoundPassword] {
-        var (all, failure): ([FoundPassword], KeychainError?) = ([], nil)
+    ) throws(KeychainError) -> (found: [FoundPassword], isComplete: Bool) {
+        var (all, failure, isComplete): ([FoundPassword], KeychainError?, Bool) = ([], nil, true)
         for keychain in keychains {
             var own = filter
             own.accessGroup = keychain.group
             let found = try session.catalog.foundItems(classes, matching: own)
             all += found.items.filter(matches).map { FoundPassword(item: $0, keychain: keychain) }
             failure = failure ?? found.failure
+            isComplete = isComplete && found.damaged + found.ofAnotherDevice == 0
             if isFirstEnough, !all.isEmpty { break }
         }
         if all.isEmpty, let failure { throw failure }
-        return all
+        return (all, isComplete)
     }
 
     /// The value of an item.

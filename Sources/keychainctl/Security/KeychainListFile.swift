@@ -58,7 +58,7 @@ enum KeychainListFile {
         defer { close(file) }
         try check(file, path)
         do {
-            return try JSONDecoder().decode(KeychainList.self, from: try bytes(file, path))
+            return try JSONDecoder().decode(KeychainList.self, fromAny: try bytes(file, path))
         } catch let error as KeychainError {
             throw error
         } catch {

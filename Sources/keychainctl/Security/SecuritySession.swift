@@ -19,6 +19,7 @@ final class SecuritySession {
     /// A line of a script that was meant for a command before it may be a password.
     var hidesWords: Bool { isInteractive && !Terminal.isTerminal(STDIN_FILENO) }
     let input = LineInput()
+    private var hasSaidWhatIsMissing = false
     private var opened: (vault: Vault, catalog: KeychainCatalog, engine: Engine)?
 
     /// A message on standard error.
@@ -32,6 +33,19 @@ final class SecuritySession {
         say(
             "security: Warning: \(what) is an argument of this command, which other programs can see. "
                 + "Give it at the prompt, or give the command to `security -i` on standard input.")
+    }
+
+    /// A command that lists several classes says only once what is missing.
+    func beginCommand() { hasSaidWhatIsMissing = false }
+
+    /// How many items a list lacks because they cannot be read.
+    func sayWhatIsMissing() throws(KeychainError) {
+        guard !hasSaidWhatIsMissing else { return }
+        hasSaidWhatIsMissing = true
+        let status = try vault.status()
+        for text in Output.closed(damaged: status.damagedCount, ofAnotherDevice: status.ofAnotherDeviceCount) {
+            say("security: " + text)
+        }
     }
 
     // MARK: - The vault

@@ -58,6 +58,7 @@ enum SecurityTool {
             session.say("security: unknown command" + (session.hidesWords ? "" : " \"\(name.escaped)\""))
             return 1
         }
+        session.beginCommand()
         do throws(SecurityFailure) {
             try command.run(SecurityCall(session: session, words: Array(words.dropFirst())))
             return 0

@@ -68,8 +68,7 @@ extension Keychainctl {
             let words = CalledName.words(CommandLine.arguments)
             try Startup.checkArguments(words)
             if words.first == "security" { throw Security.outcome(of: Array(words.dropFirst())) }
-            var command = try parsedDirectly(words) ?? parseAsRoot(words)
-            try command.run()
+            try run(words)
             try Vault.closeAll()
         } catch let failure as KeychainError {
             end(failure)
@@ -79,6 +78,12 @@ extension Keychainctl {
             CredentialServer.refuseIfServing()
             end(parsing: error)
         }
+    }
+
+    private static func run(_ words: [String]) throws {
+        if let get = PlainGet.command(words) { return try get.run() }
+        var command = try parsedDirectly(words) ?? parseAsRoot(words)
+        try command.run()
     }
 
     /// Commands that scripts call often.

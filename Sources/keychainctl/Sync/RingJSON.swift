@@ -63,6 +63,7 @@ struct RingJSON: Encodable {
     let items: Int
     let staying: Int
     let pending: Int
+    let unused: Int
     let conflicts: Int
     let kept: Int
     let recoveryKey: Bool
@@ -86,6 +87,7 @@ struct RingJSON: Encodable {
         items = status.items
         staying = status.staying
         pending = status.pending
+        unused = status.unused
         conflicts = status.conflicts
         kept = status.kept
         recoveryKey = status.hasRecoveryKey
@@ -102,8 +104,8 @@ struct RingJSON: Encodable {
     }
 
     private enum Key: String, CodingKey {
-        case ring, place, groups, machines, member, items, staying, pending, conflicts, kept, recoveryKey, invitations
-        case lastExchange, paused, compare, notices, failure
+        case ring, place, groups, machines, member, items, staying, pending, unused, conflicts, kept, recoveryKey
+        case invitations, lastExchange, paused, compare, notices, failure
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -116,6 +118,7 @@ struct RingJSON: Encodable {
         try object.encode(items, forKey: .items)
         try object.encode(staying, forKey: .staying)
         try object.encode(pending, forKey: .pending)
+        try object.encode(unused, forKey: .unused)
         try object.encode(conflicts, forKey: .conflicts)
         try object.encode(kept, forKey: .kept)
         try object.encode(recoveryKey, forKey: .recoveryKey)

@@ -30,7 +30,8 @@ enum MachineName {
 
 /// For commands that end when something asynchronous does.
 enum Waiting {
-    /// - Parameter signals: Signals that cancel the work. When it has ended they end the tool.
+    /// - Parameter signals: Signals that cancel the work. If it has failed they end the tool, which first says what is left. One that
+    ///   comes too late ends nothing: what has succeeded is not taken back, and the tool ends as without the signal.
     static func forResult<Value: Sendable>(
         cancelledBy signals: EndingSignals? = nil, _ body: @escaping @Sendable () async throws(KeychainError) -> Value
     ) throws(KeychainError) -> Value {
@@ -46,9 +47,21 @@ enum Waiting {
             if signals.received != nil { task.cancel() }
         }
         if outcome.withLock({ $0 }) == nil { done.wait() }
-        signals?.raiseReceived()
         guard let result = outcome.withLock({ $0 }) else { throw KeychainError(.cancelled, "Nothing was done.") }
+        if let signals { end(result, signals) }
         return try result.get()
+    }
+
+    /// The signals stay caught until the tool has ended: one that comes now would end it without a word about what it has done or left.
+    private static func end<Value>(_ result: Result<Value, KeychainError>, _ signals: EndingSignals) {
+        guard case .failure(let error) = result else { return }
+        guard signals.received != nil else {
+            // The user is asked then, and the work begins again.
+            if error.reason == .locked { signals.restore() }
+            return
+        }
+        Output.complain(error.message)
+        signals.raiseReceived()
     }
 
     static func forASecond() async throws(KeychainError) {
@@ -85,6 +98,11 @@ enum SyncWords {
         if status.staying > 0 {
             lines.append(
                 "marked as synchronizable, but bound to this machine or in another access group: \(status.staying)")
+        }
+        if status.unused > 0 {
+            lines.append(
+                "changes of removed machines that are not applied here: \(status.unused). To have them, let the machine join again."
+            )
         }
         if let groups = status.groups {
             lines.append(
