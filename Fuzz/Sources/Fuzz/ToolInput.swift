@@ -81,7 +81,12 @@ enum ToolInput {
         require((1...HistorySettings.mostVersions).contains(settings.versions), "the number of versions is limited")
         require((1...HistorySettings.mostDays).contains(settings.days), "the number of days is limited")
         for today in [0, 20_000, 40_000] {
-            require((settings.outdatedDays(on: today) ?? 0..<0).count <= 400, "a sweep goes through few days")
+            var after = settings
+            require((after.pass(to: today) ?? 0..<0).count <= 400, "a sweep goes through few days")
+            require((after.takeDaysAhead(on: today)?.lowerBound ?? .max) > today, "the days to come are after today")
+            let text = try? JSONEncoder().encode(after)
+            let read = text.flatMap { try? HistorySettings.read(StoredSettings(text: $0)) }
+            require(read == after, "settings that were changed are read as they were")
         }
     }
 
