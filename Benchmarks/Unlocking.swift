@@ -78,5 +78,5 @@ func measureUnlocking(size: Int, parent: String) throws {
     }
     try protected.unlockByKey()
     let store = SecretStore(service: "com.example.service", store: protected.vault)
-    try Scaling(store: store, names: (0..<64).map { "account-\($0)" }).printThreads("unlocked, 64 names", [2, 8])
+    try Scaling(store: store, names: (0..<64).map { "account-\($0)" }).printThreads("unlocked", [2, 8])
 }
