@@ -78,7 +78,35 @@ struct UnusedNameTests {
         #expect(try test.reopened().text(.genericPassword("exerciser", "alice")) == "v")
     }
 
-    // MARK: - A creation or restoration that was cut short
+    // MARK: - A creation, restoration or backup that was cut short
+
+    /// A backup as this leaves it between the two names.
+    private static func backupCutShort() throws -> (test: TestVault, file: String, firstName: String) {
+        let test = try TestVault()
+        let (file, firstName) = (test.root + "/backup", test.root + "/.backup.unfinished-backup")
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try test.vault.backup(to: file)
+        #expect(link(file, firstName) == 0)
+        return (test, file, firstName)
+    }
+
+    @Test func backup_withItsFirstNameBesideTheSecond_isRestored() throws {
+        let (test, file, firstName) = try Self.backupCutShort()
+        try test.vault.restore(from: file)
+        #expect(!FileManager.default.fileExists(atPath: firstName))
+    }
+
+    @Test func backup_withItsFirstNameBesideTheSecond_isReplaced() throws {
+        let (test, file, firstName) = try Self.backupCutShort()
+        try test.vault.backup(to: file, replacing: true)
+        #expect(!FileManager.default.fileExists(atPath: firstName))
+    }
+
+    @Test func backup_withAnyOtherName_isRefused() throws {
+        let (test, file, firstName) = try Self.backupCutShort()
+        #expect(rename(firstName, test.root + "/other") == 0)
+        #expect(reason { try test.vault.restore(from: file) } == .unsafeLocation)
+    }
 
     /// A vault as this leaves it between the two names and the marker.
     private static func cutShort(_ suffix: String = VaultLocation.newSuffix) throws -> TestVault {

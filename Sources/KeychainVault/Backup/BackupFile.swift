@@ -55,6 +55,7 @@ struct BackupFile {
         }
         guard try isFile("Name another file.") else { return }
         guard replacing else { throw isThere }
+        try UnfinishedFile.removeFirstName(unfinished, of: path)
         _ = try FileSafety.checkFile(path)
         guard try isVault else {
             throw KeychainError(
@@ -81,6 +82,7 @@ struct BackupFile {
     /// Checks that a complete backup can be there.
     func checkPresent() throws(KeychainError) {
         _ = try isFile("Name a file that `backup` wrote.")
+        try UnfinishedFile.removeFirstName(unfinished, of: path)
         guard try FileSafety.checkFile(path) != nil else {
             throw KeychainError(.unavailable, "There is no file '\(path)'. Name a file that `backup` wrote.")
         }

@@ -157,6 +157,19 @@ final class UnfinishedFile {
     /// - Throws: `busy` while a process writes it, `unsafeLocation` if it is not ours.
     private static func removeResidue(_ path: String) throws(KeychainError) {
         guard try FileSafety.checkFile(path) != nil else { return }
+        try removeUnused(path)
+    }
+
+    /// Removes the name under which a file was written, if the file has its final name as well. On a file system that cannot rename
+    /// without replacing, a process that is killed between the two leaves both.
+    ///
+    /// - Throws: `busy` while that process runs.
+    static func removeFirstName(_ path: String, of final: String) throws(KeychainError) {
+        guard let first = FileIdentity(path), first == FileIdentity(final) else { return }
+        try removeUnused(path)
+    }
+
+    private static func removeUnused(_ path: String) throws(KeychainError) {
         let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard errno == ENOENT else { throw SystemFailure.failure("open", path) }
