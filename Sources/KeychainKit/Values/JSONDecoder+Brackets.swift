@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON that another program may have written.
 
-package import Foundation
+public import Foundation
 
 extension JSONDecoder {
     /// Decodes JSON from any source. Foundation ends the process if the 513th bracket that opens is the last byte.
@@ -12,5 +12,10 @@ extension JSONDecoder {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON ends early."))
         }
         return try decode(type, from: bytes)
+    }
+
+    /// The same for the wrappers, which are a package of their own.
+    @_spi(Wrappers) public func decode<Value: Decodable>(_ type: Value.Type, fromStored bytes: Data) throws -> Value {
+        try decode(type, fromAny: bytes)
     }
 }

@@ -74,7 +74,7 @@ struct LiveItems: Sendable {
     private nonisolated(nonsending) func record(_ transaction: SecretTransaction) async throws -> UserData? {
         guard let bytes = try await transaction.read(Data.self, for: KeychainKeys.userData) else { return nil }
         do {
-            return try JSONDecoder().decode(UserData.self, from: bytes)
+            return try JSONDecoder().decode(UserData.self, fromStored: bytes)
         } catch {
             // The decoder's own error would reveal the bytes.
             throw KeychainClient.Failure.unreadable(key: KeychainKeys.userData)

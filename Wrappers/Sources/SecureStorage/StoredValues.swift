@@ -112,7 +112,7 @@ extension StoredValues {
         do {
             let decoder = JSONDecoder()
             decoder.userInfo[.revealsSecrets] = true
-            return try decoder.decode(type, from: bytes)
+            return try decoder.decode(type, fromStored: bytes)
         } catch {
             throw .decodingFailed("the value is not of type \(T.self)\(placeOfCodingFailure(error))")
         }

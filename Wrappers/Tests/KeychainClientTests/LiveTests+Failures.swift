@@ -49,6 +49,14 @@ extension LiveTests {
                 == .unreadable(key: "userData"))
     }
 
+    @Test func record_ofBracketsThatOnlyOpen_isUnreadable() async throws {
+        let valet = try valet(MemoryStore())
+        try valet.setObject(Data(repeating: UInt8(ascii: "["), count: 513), forKey: KeychainKeys.userData)
+        #expect(
+            await failure { try await KeychainClient.live(valet: valet).getUserData() } as? KeychainClient.Failure
+                == .unreadable(key: "userData"))
+    }
+
     @Test func failure_beforeAnUnreadableValue_isNotTakenForItsReason() async throws {
         let valet = try valet(MemoryStore())
         let client = KeychainClient.live(valet: valet)

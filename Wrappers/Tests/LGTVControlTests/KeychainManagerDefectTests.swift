@@ -60,6 +60,16 @@ struct KeychainManagerDefectTests {
         #expect(failure.message == "A value of type Dictionary<String, Double> cannot be encoded as JSON (at depth 1).")
     }
 
+    @Test func value_ofBracketsThatOnlyOpen_isADecodingFailure() throws {
+        let store = MemoryStore()
+        let keychain = KeychainManager().using(store)
+        try keychain.save("", service: service, account: "one")
+        let brackets = Data(repeating: UInt8(ascii: "["), count: 513)
+        try SecretStore(service: service, store: store).save(brackets, for: "one")
+        #expect(failure { try keychain.load(TVCredentials.self, service: service, account: "one") } != nil)
+        #expect(keychain.lastFailure?.reason == .undecodableInput)
+    }
+
     @Test func decodingFailure_hasACauseAndNoContent() throws {
         let keychain = KeychainManager().using(MemoryStore())
         try keychain.save(["ipAddress": "s3cret"], service: service, account: "one")

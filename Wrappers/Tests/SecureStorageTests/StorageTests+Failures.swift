@@ -25,6 +25,15 @@ extension StorageTests {
         #expect(try await storage.load(for: "login") == Login(user: "s3cret", tokens: [:]))
     }
 
+    @Test func value_ofBracketsThatOnlyOpen_isDecodingFailed() async throws {
+        let store = MemoryStore()
+        let brackets = Data(repeating: UInt8(ascii: "["), count: 513)
+        try await SecretStore(service: "app", store: store).save(brackets, for: "key")
+        await #expect(throws: SecureStorageError.decodingFailed("the value is not of type Array<Int>")) {
+            let _: [Int]? = try await storage(store).load(for: "key")
+        }
+    }
+
     @Test func value_whoseFieldIsNoJSON_isEncodingFailedWithItsDepth() async throws {
         await #expect(throws: SecureStorageError.encodingFailed("Dictionary<String, Array<Double>> (at depth 2)")) {
             try await storage(MemoryStore()).save(["s3cret": [1, .infinity]], for: "key")

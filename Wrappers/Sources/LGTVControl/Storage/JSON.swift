@@ -35,7 +35,7 @@ enum JSON {
         let decoder = JSONDecoder()
         decoder.userInfo[.revealsSecrets] = isForKeychain
         do {
-            return try decoder.decode(type, from: bytes)
+            return try decoder.decode(type, fromStored: bytes)
         } catch {
             throw Failure(
                 .undecodableInput,
