@@ -86,6 +86,15 @@ extension InterfaceTests {
         #expect(status.failingSince == nil && status.failure == nil)
     }
 
+    /// Carriers do not know what becomes of them.
+    @Test func failureOfTheCarrier_endsAnExchange_andSaysThatUnsentChangesAreKept() async throws {
+        let (laptop, sync, _, _) = try await pair()
+        try await world.view(laptop).fail(Self.failure)
+        let error = await #expect(throws: KeychainError.self) { try await sync.now() }
+        #expect(error?.message == Self.failure.message + " Unsent changes are kept.")
+        #expect(try await sync.status().failure?.message == error?.message)
+    }
+
     /// A watch that fails all night does not write all night.
     @Test func failure_thatIsTheSameAgain_isNoCommit() async throws {
         let (laptop, sync, _, _) = try await pair()

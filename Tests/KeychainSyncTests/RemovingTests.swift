@@ -307,13 +307,14 @@ struct RemovingTests {
         _ = try await laptop.member.invite(name: "server", for: .seconds(3600))
         let name = try #require(
             try await world.names(laptop) { if case .invitation = $0 { true } else { false } }.first)
-        let failure = CarrierFailure(.unavailable, "It is not there. Unsent changes are kept. Mount it.")
+        let failure = CarrierFailure(.unavailable, "It is not there. Mount it.")
         try await world.view(laptop).fail(failure)
         let remaining = try #require(try await laptop.member.leave(withoutSending: true))
         #expect(remaining.count == 1)
         // Those of other machines stay.
         #expect(remaining.advice.hasSuffix("remove only what has names that begin with: '\(name.text)'"))
-        #expect(remaining.cause.message == "It is not there. Mount it.")
+        // Nothing is kept.
+        #expect(remaining.cause.message == failure.message)
         #expect(try !laptop.vault.isInRing)
     }
 

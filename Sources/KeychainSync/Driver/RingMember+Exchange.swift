@@ -52,7 +52,7 @@ extension RingMember {
         _ state: RingState, tidying: Tidying, lettingIn isLettingIn: Bool, _ report: inout ExchangeReport,
         _ progress: @Sendable (ExchangeReport) -> Void
     ) async throws(KeychainError) {
-        let carrier = try carrier(of: state)
+        let carrier = ExchangeCarrier(carrier: try carrier(of: state))
         var fetched = try await fetchAll(carrier, sealing: tidying == .inTurn, &report, progress)
         if !isLettingIn { fetched.state.invitations = [:] }
         guard fetched.state.isMember else { throw .noMember(fetched.state.replica) }

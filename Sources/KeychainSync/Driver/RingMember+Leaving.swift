@@ -99,13 +99,6 @@ package struct RemainingInvitations: Sendable {
         let list = names.map { "'\($0.text)'" }.joined(separator: ", ")
         return "They may stay there. To remove them, remove only what has names that begin with: \(list)"
     }
-
-    init(names: [ObjectName]?, cause: KeychainError) {
-        self.names = names
-        // Carriers say this of every failure. Here they were sent, or given up.
-        let message = cause.message.replacing(" Unsent changes are kept.", with: "")
-        self.cause = KeychainError(cause.reason, message)
-    }
 }
 
 extension RingState {

@@ -6,16 +6,15 @@ import Foundation
 extension CarrierFailure {
     static func silent(_ path: String) -> CarrierFailure {
         CarrierFailure(
-            .unavailable,
-            "'\(path)' does not answer. Is its server or its tool running? Unsent changes are kept. Try again later.")
+            .unavailable, "'\(path)' does not answer. Is its server or its tool running? Try again later.")
     }
 
     /// It is another one's, so it is not replaced.
     static func foreign(_ path: String) -> CarrierFailure {
         CarrierFailure(
             .denied,
-            "'\(path)' has the name of an object of the ring, but is no file: it is a folder, a link or the like. Move it away. Unsent "
-                + "changes are kept.")
+            "'\(path)' has the name of an object of the ring, but is no file: it is a folder, a link or the like. Move it away."
+        )
     }
 
     /// The failure for `errno`.
@@ -34,10 +33,10 @@ extension CarrierFailure {
 
     private static func advice(_ reason: Reason) -> String {
         switch reason {
-        case .unavailable: "Mount it, and start the tool that shares it. Unsent changes are kept."
+        case .unavailable: "Mount it, and start the tool that shares it."
         case .denied: "Give this user permission to read and write there."
-        case .full: "Free some space there. Unsent changes are kept."
-        case .overcrowded, .tooLarge, .inputOutput, .unusable: "Unsent changes are kept. Try again."
+        case .full: "Free some space there."
+        case .overcrowded, .tooLarge, .inputOutput, .unusable: "Try again."
         }
     }
 }

@@ -9,12 +9,11 @@
             let node = "'\(endpoint.text)'"
             return switch failure {
             case .unreachable:
-                CarrierFailure(
-                    .unavailable, "\(node) accepts no connections. Is etcd running there? Unsent changes are kept.")
+                CarrierFailure(.unavailable, "\(node) accepts no connections. Is etcd running there?")
             case .silent, .unconnected:
                 CarrierFailure(
                     .unavailable,
-                    "\(node) does not answer, or has no leader. Check the nodes with 'etcdctl endpoint status'. Unsent changes are kept."
+                    "\(node) does not answer, or has no leader. Check the nodes with 'etcdctl endpoint status'."
                 )
             case .untrusted:
                 CarrierFailure(
@@ -24,10 +23,10 @@
             case .notEtcd:
                 CarrierFailure(
                     .unavailable,
-                    "\(node) does not answer as etcd does. Is the address right, and is its JSON gateway enabled? Unsent changes are kept."
+                    "\(node) does not answer as etcd does. Is the address right, and is its JSON gateway enabled?"
                 )
             case .tooLarge:
-                CarrierFailure(.unavailable, "\(node) answers with more than any ring needs. Unsent changes are kept.")
+                CarrierFailure(.unavailable, "\(node) answers with more than any ring needs.")
             }
         }
 
@@ -47,8 +46,7 @@
                         + "Grant its role 'readwrite' there, with --prefix.")
             case .invalidToken: CarrierFailure(.denied, "\(node) does not accept its own tokens. Try again.")
             case .full:
-                CarrierFailure(
-                    .full, "\(node) is full. Compact and defragment it, and disarm the alarm. Unsent changes are kept.")
+                CarrierFailure(.full, "\(node) is full. Compact and defragment it, and disarm the alarm.")
             case .tooLarge:
                 CarrierFailure(
                     .tooLarge, "\(node) does not take objects of 1 MiB. Set its --max-request-bytes to 1572864.")
