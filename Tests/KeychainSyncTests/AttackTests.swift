@@ -431,7 +431,7 @@ struct AttackTests {
                 ring: world.machines[1].log.id, epoch: epoch, writer: WriterID(number), number: 1, previous: .zero)
             world.give(1, .segment(WriterID(number), 1), Data(header.bytes) + filler)
         }
-        let held = world.machines[1].waiting.logs.values.flatMap(\.values).reduce(0) { $0 + $1.count }
+        let held = world.machines[1].waiting.logs.values.flatMap(\.values).reduce(0) { $0 + $1.bytes.count }
         #expect(held <= Bounds.waiting)
         try world.write(0, ["a": "after"])
         try world.upload(0)

@@ -61,6 +61,8 @@ package enum Bounds {
     package static let refusals = 4_096
     /// Logs of which it is remembered since when they go no further.
     package static let stalled = 256
-    /// Bytes of segments that wait for others. Above it, only the next segment of each log is kept.
+    /// Parts of snapshots that are collected at once, beside those of one that is larger: a ring may be so large that it needs that.
+    package static let snapshotParts = 256
+    /// Bytes of segments that wait for others, and of those that are read after one listing. What has no room is read again later.
     package static let waiting = 64 << 20
 }

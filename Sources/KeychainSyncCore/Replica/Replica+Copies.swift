@@ -20,7 +20,7 @@ extension Replica {
                 }), (try? signer(of: other.bytes)) != nil
             else { continue }
             waiting.remove(writer, number)
-            waiting.add(writer, number, other.bytes, isNext: number == (logs[writer]?.tip.number ?? 0) + 1)
+            waiting.add(writer, number, other.bytes, isSigned: true)
         }
     }
 

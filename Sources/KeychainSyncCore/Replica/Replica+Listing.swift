@@ -24,7 +24,9 @@ extension Replica {
         doubt(listing, hidden)
         effects += putBack(listing, covered, hidden)
         effects += removeCovered(listing, coveredOwn(by: listing))
+        noteCollected(listing)
         let wanted = news(in: listing)
+        noteWanted(wanted, in: listing)
         return wanted.isEmpty ? conclude(listing) + effects : effects + [.read(wanted)]
     }
 
@@ -240,23 +242,25 @@ extension Replica {
         return new == old || new == ring.current || (old != ring.current && new.number > old.number)
     }
 
-    /// What is to be fetched of a listing, as far as it can be told before ``listed(_:at:)`` has seen it. Segments come last: snapshots
-    /// tell which of them others have applied.
+    /// What is to be fetched of a listing next, as far as it can be told before ``listed(_:at:)`` has seen it. Segments come last:
+    /// snapshots tell which of them others have applied.
     package func news(in listing: Listing) -> [ObjectName] {
-        listing.names.filter { name in
+        let collected = collected
+        let wanted = listing.names.filter { name in
             if isJunk(name, in: listing), !isDoubtful(name) { return false }
             return switch name {
             case .entry(let hash): entries[hash] == nil || isDoubtful(name)
             case .wrap(let epoch, let recipient): keyring.epochs[epoch] == nil && wrappingKey(of: recipient) != nil
             case .segment(let id, let number): isWanted(id, number, in: listing) || isDoubtful(name)
-            case .snapshot(let id, let part): isWanted(id, part)
+            case .snapshot(let id, let part): isWanted(id, part, collected)
             case .head(let member, let number):
                 // That of a removed member is no use to anybody, and lies there for ever.
                 member != self.member && ring.members[member]?.isRemoved != true
                     && number > observations.heads[member]?.number ?? 0
             case .invitation, .request: false
             }
-        }.sorted { ($0.isSegment ? 1 : 0, $0) < ($1.isSegment ? 1 : 0, $1) }
+        }.sorted()
+        return wanted.filter { !$0.isSegment } + inTurn(wanted.filter(\.isSegment), of: listing)
     }
 
     /// Whether what ``listed(_:at:)`` wants to put back is still to be put back: since then this machine may have become another writer.
@@ -281,12 +285,9 @@ extension Replica {
         return (try? signer(of: held)) == nil
     }
 
-    private func isWanted(_ id: SnapshotID, _ part: UInt16) -> Bool {
+    private func isWanted(_ id: SnapshotID, _ part: UInt16, _ collected: Set<SnapshotID>) -> Bool {
         guard let known = snapshots[id] else { return part == 0 }
-        return !known.isJoined && part > 0 && Int(part) <= known.manifest.parts.count && known.parts[Int(part)] == nil
+        return collected.contains(id) && part > 0 && Int(part) <= known.manifest.parts.count
+            && known.parts[Int(part)] == nil
     }
-}
-
-extension ObjectName {
-    fileprivate var isSegment: Bool { if case .segment = self { true } else { false } }
 }

@@ -34,7 +34,10 @@ extension Replica {
             }
         }
         preferFollowed(objects)
-        return effects + publishBeside(objects) + advance(at: now)
+        effects += publishBeside(objects) + advance(at: now)
+        // Not before: what can be applied at once needs no room.
+        waiting.trim()
+        return effects
     }
 
     /// Continues with other keys: fewer after a lock; after an unlock, segments that waited for the keys are applied.
@@ -105,7 +108,7 @@ extension Replica {
             }
         }
         // Without a key it may be anything, and takes only what room there is.
-        waiting.add(writer, number, bytes, isNext: author != nil && number == next)
+        waiting.add(writer, number, bytes, isSigned: author != nil)
     }
 
     /// A segment under this machine's own writer, signed by itself: a sign that it lost its memory, or has a clone.

@@ -54,7 +54,7 @@ extension Replica {
     mutating func receiveSnapshot(_ id: SnapshotID, _ part: UInt16, _ bytes: Data, _ effects: inout [Effect]) {
         do {
             if part > 0 {
-                guard let known = snapshots[id], !known.isJoined, known.parts[Int(part)] == nil else { return }
+                guard let known = snapshots[id], known.parts[Int(part)] == nil, collected.contains(id) else { return }
                 guard part <= known.manifest.parts.count, known.manifest.parts[Int(part) - 1] == .hash(of: bytes) else {
                     throw Refusal.notAuthentic
                 }

@@ -6,7 +6,8 @@ import Foundation
 extension Replica {
     /// Notes which logs go no further, and since when. One that has gone on meanwhile counts again from then on.
     mutating func noteStalled(at now: UInt64) {
-        let segments = waiting.writers.filter(isStalled).map { writer in
+        let before = stalled.keys.compactMap { if case .segment(let writer, _) = $0 { writer } else { nil } }
+        let segments = Set(waiting.writers + before).filter(isStalled).sorted().map { writer in
             ObjectName.segment(writer, (logs[writer]?.tip.number ?? 0) + 1)
         }
         let names = (withoutEntry + segments).prefix(Bounds.stalled)
@@ -49,7 +50,9 @@ extension Replica {
         let number = (logs[writer]?.tip.number ?? 0) + 1
         guard writer != self.writer else { return false }
         guard let bytes = waiting[writer, number] else {
-            return (waiting.logs[writer] ?? [:]).contains { $0.key > number && isExpected($0.value) }
+            // What had no room is as it was.
+            if waiting.lacksRoom, stalled[.segment(writer, number)] != nil { return true }
+            return (waiting.logs[writer] ?? [:]).contains { $0.key > number && isExpected($0.value.bytes) }
         }
         guard isExpected(bytes) else { return false }
         var copy = self

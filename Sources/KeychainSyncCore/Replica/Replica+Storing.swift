@@ -16,7 +16,7 @@ extension Replica {
         changes.compare(old?.wraps ?? [:], wraps, PartName.wrap, { $0 })
         changes.compare(old?.logs ?? [:], logs, PartName.log, \.bytes)
         changes.compare(old?.own ?? [:], own, PartName.own, \.storedBytes)
-        changes.compare(old?.waiting.logs ?? [:], waiting.logs, PartName.waiting, { $0 })
+        changes.compare(old?.waiting.logs ?? [:], waiting.logs, PartName.waiting, \.bytes)
         changes.compare(old?.items.versions ?? [:], items.versions, PartName.record) { record in
             var writer = ByteWriter(capacity: 1024)
             StoredRecord(record).write(to: &writer)
@@ -77,7 +77,7 @@ extension Replica {
             case .wrap(let name): wraps[name] = try reader.remainder()
             case .log(let id): logs[id] = try LogState(from: &reader)
             case .own(let id, let number): own[id, default: [:]][number] = try OwnSegment(from: &reader, id, member)
-            case .waiting(let id, let number): waiting.add(id, number, try reader.remainder(), isNext: true)
+            case .waiting(let id, let number): waiting.add(id, number, try reader.remainder(), isSigned: true)
             case .record(let item, let dot):
                 let record = try StoredRecord(from: &reader, dot).record
                 guard record.header.item == item else { throw .wrongName }

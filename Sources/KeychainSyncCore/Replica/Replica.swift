@@ -114,6 +114,8 @@ package struct Replica: Sendable {
     /// Snapshots of this machine that have not been on the carrier yet, likewise.
     package var unlistedSnapshots: Set<SnapshotID> = []
     var waiting = WaitingSegments()
+    /// The segment up to which they are read, if there is not room for all. It is not stored.
+    var readThrough: ObjectName?
     /// The next segments of logs that go no further because something is missing, and since when. The owner stores it; without it, what is
     /// missing counts from then on.
     package var stalled: [ObjectName: UInt64] = [:]
@@ -122,6 +124,8 @@ package struct Replica: Sendable {
     /// What active members that may write are known to have seen. Segments of removed members are accepted up to there.
     var claims = VersionVector()
     var snapshots: [SnapshotID: KnownSnapshot] = [:]
+    /// Of snapshots that are not joined. It is not stored.
+    var collecting: [SnapshotID: Collecting] = [:]
     package internal(set) var observations = Observations()
     /// Confirmed segments of this machine that were not made.
     var refusals: [ObjectHash: RefusedSegment] = [:]
