@@ -68,7 +68,7 @@
                 entry.purposes = try DER.sequence(DER.parse(value), identifier: .sequence) { nodes in
                     var found: [String] = []
                     while let node = nodes.next() {
-                        found.append(try ObjectIdentifierText.text(ofDER: node.encodedBytes))
+                        found.append(try LongIdentifier.text(ofDER: node.encodedBytes))
                     }
                     return found
                 }
@@ -95,7 +95,7 @@
                 while let node = nodes.next() {
                     try DER.sequence(node, identifier: .sequence) { fields in
                         guard let name = fields.next() else { throw KeyFailure.malformed("certificate policy") }
-                        found.insert(try ObjectIdentifierText.text(ofDER: name.encodedBytes))
+                        found.insert(try LongIdentifier.text(ofDER: name.encodedBytes))
                         while fields.next() != nil {}
                     }
                 }

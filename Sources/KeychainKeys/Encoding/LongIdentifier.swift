@@ -5,7 +5,7 @@ import SwiftASN1
 
 /// An object identifier of a certificate, which is only compared and shown. SwiftASN1 has none with a number of more than
 /// 56 bits. A certificate with such a one is valid, and so is the list that has it.
-struct LongIdentifier: Sendable {
+package struct LongIdentifier: Sendable {
     /// `nil` if a number has more than 56 bits. No identifier that is known here has.
     let known: ASN1ObjectIdentifier?
     private let content: ArraySlice<UInt8>
@@ -43,6 +43,14 @@ struct LongIdentifier: Sendable {
         return (["\(root)", "\(first - 40 * root)"] + numbers).joined(separator: ".")
     }
 
+    /// The numbers of an object identifier in DER, with dots between them. For modules that read extensions themselves.
+    package static func text(ofDER der: ArraySlice<UInt8>) throws(KeyFailure) -> String {
+        var reader = DERReader(der, "extension of a certificate")
+        let identifier = try LongIdentifier(&reader)
+        try reader.finish()
+        return identifier.text
+    }
+
     private static func decimal(_ number: ArraySlice<UInt8>) -> String {
         // The last digit first.
         var digits = [0]
@@ -58,17 +66,6 @@ struct LongIdentifier: Sendable {
             }
         }
         return digits.reversed().map(String.init).joined()
-    }
-}
-
-/// Object identifiers for modules that read extensions themselves.
-package enum ObjectIdentifierText {
-    /// The numbers of an object identifier in DER, of any size, with dots between them.
-    package static func text(ofDER der: ArraySlice<UInt8>) throws(KeyFailure) -> String {
-        var reader = DERReader(der, "extension of a certificate")
-        let identifier = try LongIdentifier(&reader)
-        try reader.finish()
-        return identifier.text
     }
 }
 
