@@ -106,6 +106,50 @@ struct ImportProgramTests {
         #expect(try tool.run("import", "pass").status == 13)
     }
 
+    /// Entries may be in there. As root, the tool runs without the right to read every folder.
+    @Test(
+        .enabled(if: geteuid() != 0 || Tool.has("setpriv"), "setpriv is not installed"),
+        arguments: ["site", ".site", ".config/site", "site/.config"])
+    func folderOfAStore_thatMayNotBeRead_isReported(folder: String) throws {
+        let run = try tool.shell(
+            """
+            mkdir -p store/\(folder); chmod 000 store/\(folder); as=
+            [ "$(id -u)" != 0 ] || as="setpriv --bounding-set=-dac_override,-dac_read_search"
+            $as "$CTL" import pass store; code=$?; chmod 700 store/\(folder); exit $code
+            """)
+        #expect(run.status == 1 && run.text.contains("\(folder): Permission denied"), "\(run.everything)")
+    }
+
+    /// For any other user, strace cannot tell what the tool's descriptors are.
+    @Test(
+        .enabled(if: Tool.hasStrace && geteuid() == 0, "not root, or strace cannot trace here"),
+        arguments: ["site", ".site"])
+    func folderOfAStore_whoseListFails_isAnErrorThatNamesIt(folder: String) throws {
+        let run = try tool.shell(
+            """
+            mkdir -p store/\(folder); there=$(cd store/\(folder); pwd -P)
+            strace -f -qq -o trace -P "$there" -e inject=getdents64:error=EIO "$CTL" import pass store
+            """)
+        #expect(run.status != 0 && run.errors.contains("at '\(folder)'"), "\(run.everything)")
+    }
+
+    /// The name is no UTF-8, so no entry can have it.
+    @Test func folderInAHiddenOne_whoseNameIsNotText_isReported() throws {
+        let run = try tool.shell("mkdir -p \"store/.site/$(printf '\\377')\"; \"$CTL\" import pass store")
+        #expect(run.status == 1 && run.text.contains(".site: the name of a file"), "\(run.everything)")
+    }
+
+    @Test func foldersInAHiddenOne_thatAreNestedTooDeep_areReported() throws {
+        let path = (["store/.site"] + Array(repeating: "d", count: 32)).joined(separator: "/")
+        let run = try tool.shell("mkdir -p \(path); touch \(path)/a.gpg; \"$CTL\" import pass store")
+        #expect(run.status == 1 && run.text.contains("d: it is nested more than 32"), "\(run.everything)")
+    }
+
+    @Test func hiddenFolder_withoutEntries_isNotReported() throws {
+        let run = try tool.shell("mkdir -p store/.site/d; touch store/.site/d/x; \"$CTL\" import pass store")
+        #expect(run.status == 0 && !run.text.contains(".site"), "\(run.everything)")
+    }
+
     // MARK: - KeePassXC
 
     @Test(.enabled(if: Tool.has("keepassxc-cli"), "keepassxc-cli is not installed"))

@@ -29,18 +29,17 @@ struct PasswordStore {
 
     /// Closes the descriptor.
     private mutating func readFolder(_ descriptor: Int32, _ folders: [String]) throws(KeychainError) {
-        guard let folder = fdopendir(descriptor) else {
-            close(descriptor)
-            throw failure(errno)
-        }
+        let folder = try opened(descriptor, folders)
         defer { closedir(folder) }
-        for name in try names(folder) {
-            guard let name = String(validating: name, as: UTF8.self) else {
-                skip(folders.joined(separator: "/"), "the name of a file in it is not text")
-                continue
-            }
-            try readEntry(name, in: dirfd(folder), folders)
-        }
+        for name in try names(folder, folders) { try readEntry(name, in: dirfd(folder), folders) }
+    }
+
+    /// - Throws: If there is no stream for the descriptor, which is closed then.
+    private func opened(_ descriptor: Int32, _ folders: [String]) throws(KeychainError) -> OpaquePointer {
+        if let folder = fdopendir(descriptor) { return folder }
+        let code = errno
+        close(descriptor)
+        throw failure(code, folders)
     }
 
     /// Whether a hidden file belongs to pass, gopass, git or another program. An entry may have a name that begins with a dot, too.
@@ -49,8 +48,8 @@ struct PasswordStore {
         return folders.contains { name.elementsEqual($0.utf8) }
     }
 
-    /// Sorted, so that two runs do the same.
-    private func names(_ folder: OpaquePointer) throws(KeychainError) -> [[UInt8]] {
+    /// Sorted, so that two runs do the same. A name that is not text is reported instead.
+    private mutating func names(_ folder: OpaquePointer, _ folders: [String]) throws(KeychainError) -> [String] {
         var names: [[UInt8]] = []
         while true {
             errno = 0
@@ -63,47 +62,62 @@ struct PasswordStore {
             if !Self.isOfPrograms(name) { names.append(name) }
             guard names.count <= ImportLimits.entries else { throw .tooManyEntries }
         }
-        guard errno == 0 else { throw failure(errno) }
-        return names.sorted { $0.lexicographicallyPrecedes($1) }
+        guard errno == 0 else { throw failure(errno, folders) }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { bytes in
+            let name = String(validating: bytes, as: UTF8.self)
+            if name == nil { skip(folders.joined(separator: "/"), "the name of a file in it is not text") }
+            return name
+        }
     }
 
-    /// Whether there is a folder of this name with a `.gpg` file in it, or in a folder of it.
-    private static func holdsEntries(_ name: String, in folder: Int32, _ depth: Int) -> Bool {
+    /// Whether there is a hidden folder of this name with a `.gpg` file in it, or in a folder of it. What cannot be read of it is
+    /// reported, since there may be some in there.
+    private mutating func holdsEntries(
+        _ name: String, in folder: Int32, _ folders: [String]
+    ) throws(KeychainError) -> Bool {
+        let own = folders + [name]
         let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY)
-        guard descriptor >= 0 else { return false }
-        guard let stream = fdopendir(descriptor) else {
-            close(descriptor)
+        guard descriptor >= 0 else {
+            let code = errno
+            // A file or a symbolic link is no folder, and what was removed meanwhile has no entries.
+            let isNone = [ENOTDIR, ELOOP, ENOENT].contains(code)
+            if !isNone { skip(own.joined(separator: "/"), String(cString: strerror(code))) }
             return false
         }
+        let stream = try opened(descriptor, own)
         defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if [".", ".."].contains(name) { continue }
-            if name.hasSuffix(".gpg") || depth > 0 && holdsEntries(name, in: dirfd(stream), depth - 1) { return true }
+        guard own.count <= Self.deepest else {
+            skip(own.joined(separator: "/"), Self.isTooDeep)
+            return false
+        }
+        for name in try names(stream, own) {
+            if name.hasSuffix(".gpg") { return true }
+            if try holdsEntries(name, in: dirfd(stream), own) { return true }
         }
         return false
     }
+
+    private static let isTooDeep = "it is nested more than \(deepest) levels deep"
 
     private mutating func readEntry(_ name: String, in folder: Int32, _ folders: [String]) throws(KeychainError) {
         let shown = (folders + [name]).joined(separator: "/")
         let isHidden = name.hasPrefix(".") && !name.hasSuffix(".gpg")
         if isHidden {
-            if Self.holdsEntries(name, in: folder, Self.deepest) {
+            if try holdsEntries(name, in: folder, folders) {
                 skip(shown, "it is a hidden folder; entries in it are not imported")
             }
             return
         }
         let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
-            let isLink = errno == ELOOP
-            return skip(shown, isLink ? "it is a symbolic link" : String(cString: strerror(errno)))
+            let code = errno
+            return skip(shown, code == ELOOP ? "it is a symbolic link" : String(cString: strerror(code)))
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
+            let code = errno
             close(descriptor)
-            throw failure(errno)
+            throw failure(code, folders + [name])
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR where folders.count < Self.deepest: try readFolder(descriptor, folders + [name])
@@ -112,7 +126,7 @@ struct PasswordStore {
             try readFile(descriptor, name, folders, size: Int(status.st_size))
         default:
             close(descriptor)
-            skip(shown, "it is neither a file nor a folder, or is nested more than \(Self.deepest) levels deep")
+            skip(shown, "it is neither a file nor a folder, or \(Self.isTooDeep)")
         }
         guard records.count <= ImportLimits.entries else { throw .tooManyEntries }
     }
@@ -181,9 +195,12 @@ struct PasswordStore {
         return nil
     }
 
-    private func failure(_ code: Int32) -> KeychainError {
-        KeychainError(
+    /// - Parameter names: Those that lead from the store to what could not be read.
+    private func failure(_ code: Int32, _ names: [String] = []) -> KeychainError {
+        let place = names.isEmpty ? "" : " at '\(names.joined(separator: "/"))'"
+        return KeychainError(
             code == ENOENT || code == EACCES ? .unavailable : .inputOutput,
-            "The password store '\(path)' could not be read: \(String(cString: strerror(code))). Nothing was imported.")
+            "The password store '\(path)' could not be read\(place): \(String(cString: strerror(code))). "
+                + "Nothing was imported.")
     }
 }
