@@ -23,6 +23,8 @@ enum AskingKeysItem {
     ///
     /// - Returns: `nil` if there are none for this invitation. Those of a vault that was copied or restored, or that has other keys now,
     ///   may be known to others, and do not count.
+    /// - Throws: `newerFormat` if a newer version has stored them, for any invitation: what else is in there is not known here, and would
+    ///   be lost with the item.
     static func read(
         _ invitation: InvitationID, _ transaction: RingTransaction
     ) throws(KeychainError) -> AskingKeys? {
@@ -32,15 +34,25 @@ enum AskingKeysItem {
             if let failure = found.failure { throw failure }
             return nil
         }
-        guard case .string(invitation.hex) = stored.item.attributes[.account],
-            var bytes = stored.item.value.map({ [UInt8]($0) })
+        guard let keys = try Self.keys(stored.item.value, transaction),
+            case .string(invitation.hex) = stored.item.attributes[.account]
         else { return nil }
+        return keys
+    }
+
+    private static func keys(_ value: Data?, _ transaction: RingTransaction) throws(KeychainError) -> AskingKeys? {
+        guard var bytes = value.map({ [UInt8]($0) }) else { return nil }
         defer { bytes.wipe() }
         let state = try Self.state(transaction)
         guard bytes.starts(with: state) else { return nil }
         var keys = Array(bytes.dropFirst(state.count))
         defer { keys.wipe() }
-        do throws(Refusal) { return try AskingKeys(keys) } catch { return nil }
+        do throws(Refusal) {
+            return try AskingKeys(keys)
+        } catch {
+            guard error == .newerFormat else { return nil }
+            throw .newerAskingKeys
+        }
     }
 
     /// Stores the keys in place of any others.
@@ -70,4 +82,11 @@ enum AskingKeysItem {
         writer.append(bigEndian: try transaction.keyGeneration())
         return writer.data
     }
+}
+
+extension KeychainError {
+    fileprivate static let newerAskingKeys = KeychainError(
+        .newerFormat,
+        "A newer version of swift-keychain has asked to join a ring from this machine, and has stored the keys for that. Use that version to "
+            + "join. To give these keys up instead, run: keychainctl rotate; then join here.")
 }

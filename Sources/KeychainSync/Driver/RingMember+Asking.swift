@@ -11,7 +11,8 @@ extension RingMember {
     /// The invitation of a code, with the keys of this machine for it. They are stored before anybody learns of them.
     ///
     /// - Returns: Whether the invitation is still open. If not, this machine has asked before.
-    /// - Throws: `itemNotFound` if there is no such invitation, and this machine has not asked.
+    /// - Throws: `itemNotFound` if there is no such invitation, and this machine has not asked; `newerFormat` if a newer version has made
+    ///   the invitation or asked with it.
     func invitation(
         _ code: SecretBytes, at place: CarrierPlace
     ) async throws(KeychainError) -> (Joiner, any Carrier, isOpen: Bool) {
@@ -21,7 +22,7 @@ extension RingMember {
             let carrier = try carrier(of: ring, at: place)
             for object in try await carrier.reading([new.objectName]) {
                 var joiner = Joiner(code: code, keys: former?.keys ?? new.keys)
-                do { try joiner.received(object.bytes) } catch { continue }
+                guard try joiner.accepts(object.bytes) else { continue }
                 guard joiner.offer?.ring == ring else { continue }
                 let own = AskingKeys(keys: joiner.keys, offer: object.bytes)
                 return (try await keeping(own, of: joiner, code), carrier, true)
@@ -29,8 +30,7 @@ extension RingMember {
         }
         guard let former else { throw .notInvited }
         var joiner = Joiner(code: code, keys: former.keys)
-        do { try joiner.received(former.offer) } catch { throw .notInvited }
-        guard let offer = joiner.offer else { throw .notInvited }
+        guard try joiner.accepts(former.offer), let offer = joiner.offer else { throw .notInvited }
         return (joiner, try carrier(of: offer.ring, at: place), false)
     }
 
@@ -180,6 +180,21 @@ struct RingObjects {
     }
 }
 
+extension Joiner {
+    /// Whether the object is the invitation that the code is for.
+    ///
+    /// - Throws: `newerFormat` if it is, and this version cannot read it.
+    fileprivate mutating func accepts(_ object: Data) throws(KeychainError) -> Bool {
+        do throws(Refusal) {
+            try received(object)
+            return true
+        } catch {
+            guard error != .newerFormat else { throw .newerInvitation }
+            return false
+        }
+    }
+}
+
 extension ObjectName {
     var isWrap: Bool { if case .wrap = self { true } else { false } }
 }
@@ -201,6 +216,10 @@ extension KeychainError {
     fileprivate static let notInvited = KeychainError(
         .itemNotFound,
         "There is no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
+    )
+    fileprivate static let newerInvitation = KeychainError(
+        .newerFormat,
+        "A newer version of swift-keychain has made this invitation. Update this machine, and join again with the same code."
     )
     /// Which of these it is, this machine cannot tell: it cannot read the ring.
     fileprivate static func invitationIsOver(_ reason: Reason) -> KeychainError {
