@@ -20,17 +20,33 @@ enum PlainGet {
     }
 
     /// All options get a value here. The parser's property wrappers end the program if an option is read that has none.
-    private static func command(service: String, account: String) -> Keychainctl.Get {
+    private static func command(service: String, account: String) -> Keychainctl.Get? {
         var get = Keychainctl.Get()
         (get.item, get.unlock, get.stray) = (ItemOptions(service, account), UnlockOptions.none, StrayWords.none)
         (get.label, get.history) = (nil, nil)
-        return get
+        do {
+            try get.validateAll()
+            return get
+        } catch {
+            // The parser reports it.
+            return nil
+        }
     }
 }
 
 extension String {
     /// The parser takes what begins with a hyphen for an option.
     fileprivate var isPlainValue: Bool { !isEmpty && !hasPrefix("-") }
+}
+
+extension Keychainctl.Get {
+    /// In the order of the parser.
+    fileprivate mutating func validateAll() throws {
+        try item.validate()
+        try unlock.validate()
+        try stray.validate()
+        try validate()
+    }
 }
 
 extension ItemOptions {
