@@ -4,7 +4,6 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
-import KeychainTestSupport
 import KeychainVault
 import Testing
 
@@ -12,65 +11,45 @@ import Testing
 
 @Suite("history, with a clock that is set")
 struct HistoryClockTests {
-    private let folder: TemporaryFolder
-    private let vault: Vault
+    private let dated: DatedVault
+    private var vault: Vault { dated.vault }
 
-    init() throws {
-        folder = try TemporaryFolder("keychainctl")
-        let environment = ["HOME": folder.url.path, "KEYCHAIN_ANCHORS": "file"]
-        vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
-    }
+    init() throws { dated = try DatedVault() }
 
     // MARK: - In a vault
 
-    /// Changes at the noon of a day in 2026.
-    private func keeping(day: Int, _ command: ChangingCommand) -> KeepingStore {
-        let now = Date(timeIntervalSince1970: 1_767_268_800 + Double(day) * 86400)
-        return KeepingStore(vault, command) { now }
-    }
-
-    private func store(_ service: String, day: Int, _ command: ChangingCommand = .set) -> SecretStore {
-        SecretStore(service: service, store: keeping(day: day, command), accessGroups: .unrestricted)
-    }
-
-    private func set(_ value: String, _ service: String, day: Int) throws {
-        try store(service, day: day).save(Data(value.utf8), for: "a")
-    }
-
-    private func count(_ service: String) throws -> Int {
-        try KeptVersions(items: vault).all().count { $0.name.listed?.service == service }
-    }
+    private func count(_ service: String) throws -> Int { try dated.services().count { $0 == service } }
 
     @Test func deletedItem_whileTheClockWasBehind_isKeptOnceItIsRight() throws {
-        for value in ["1", "2"] { try set(value, "other", day: 60) }
-        try set("1", "s", day: 60)
-        #expect(try store("s", day: 0, .delete).remove(for: "a"))
-        for day in 60...61 { try set("more \(day)", "other", day: day) }
+        for value in ["1", "2"] { try dated.set(value, "other", day: 60) }
+        try dated.set("1", "s", day: 60)
+        #expect(try dated.store("s", day: 0, .delete).remove(for: "a"))
+        for day in 60...61 { try dated.set("more \(day)", "other", day: day) }
         #expect(try count("s") == 1)
     }
 
     @Test(arguments: ["s", "other"])
     func versions_afterOneChangeWithAClockAhead_areKept(changed: String) throws {
-        for service in ["s", "other"] { for value in ["1", "2"] { try set(value, service, day: 0) } }
-        try set("3", changed, day: 60)
-        try set("4", changed, day: 0)
+        for service in ["s", "other"] { for value in ["1", "2"] { try dated.set(value, service, day: 0) } }
+        try dated.set("3", changed, day: 60)
+        try dated.set("4", changed, day: 0)
         #expect(try count("s") == (changed == "s" ? 3 : 1))
         #expect(try count("other") == (changed == "other" ? 3 : 1))
     }
 
     @Test(arguments: [(90, 1), (91, 0)])
     func versions_fromBeforeALongPause_areDroppedTheDaysAfterIt(day: Int, left: Int) throws {
-        for value in ["1", "2"] { try set(value, "s", day: 0) }
-        try set("first", "other", day: 0)
-        for day in 60...day { try set("\(day)", "other", day: day) }
+        for value in ["1", "2"] { try dated.set(value, "s", day: 0) }
+        try dated.set("first", "other", day: 0)
+        for day in 60...day { try dated.set("\(day)", "other", day: day) }
         #expect(try count("s") == left)
     }
 
     @Test(arguments: [(36, 1), (39, 0)])
     func deletedItem_whileTheClockWasAhead_isDroppedTheDaysAfterItIsRight(day: Int, left: Int) throws {
-        for service in ["s", "other"] { try set("1", service, day: 0) }
-        #expect(try store("s", day: 20_000, .delete).remove(for: "a"))
-        for day in stride(from: 3, through: day, by: 3) { try set("\(day)", "other", day: day) }
+        for service in ["s", "other"] { try dated.set("1", service, day: 0) }
+        #expect(try dated.store("s", day: 20_000, .delete).remove(for: "a"))
+        for day in stride(from: 3, through: day, by: 3) { try dated.set("\(day)", "other", day: day) }
         #expect(try count("s") == left)
     }
 
@@ -78,7 +57,7 @@ struct HistoryClockTests {
 
     /// As `keychainctl move` does.
     private func move(_ service: String, to target: String, day: Int) throws {
-        let keeping = keeping(day: day, .move)
+        let keeping = dated.store(day: day, .move)
         let (source, goal) = (
             SecretStore(service: service, store: keeping, accessGroups: .unrestricted),
             SecretStore(service: target, store: keeping, accessGroups: .unrestricted)
@@ -92,25 +71,25 @@ struct HistoryClockTests {
 
     @Test(arguments: [[], ["next"]])
     func forgottenItem_whoseMoveIsTooOldBeforeWhatItLedTo_leavesNoVersions(others: [String]) throws {
-        for (value, day) in [("1", 0), ("2", 20), ("3", 21)] { try set(value, "s", day: day) }
+        for (value, day) in [("1", 0), ("2", 20), ("3", 21)] { try dated.set(value, "s", day: day) }
         var name = "s"
         for next in others + ["last"] {
             try move(name, to: next, day: 1)
             name = next
         }
-        for day in 1...33 { try set("\(day)", "other", day: day) }
-        #expect(try store("last", day: 33, .forget).remove(for: "a"))
+        for day in 1...33 { try dated.set("\(day)", "other", day: day) }
+        #expect(try dated.store("last", day: 33, .forget).remove(for: "a"))
         for service in ["s", "next", "last"] { #expect(try count(service) == 0) }
     }
 
     /// The move to `next` is dropped by the days, and the ones before lead to `last` then.
     @Test func versionsUnderTheFirstName_whenALaterMoveIsTooOld_areFoundByTheLastName() throws {
-        for value in ["1", "2"] { try set(value, "s", day: 20) }
+        for value in ["1", "2"] { try dated.set(value, "s", day: 20) }
         try move("s", to: "next", day: 21)
         try move("next", to: "last", day: 1)
-        for day in 1...33 { try set("\(day)", "other", day: day) }
+        for day in 1...33 { try dated.set("\(day)", "other", day: day) }
         #expect(try (count("s"), count("next")) == (2, 0))
-        #expect(try store("last", day: 33, .forget).remove(for: "a"))
+        #expect(try dated.store("last", day: 33, .forget).remove(for: "a"))
         #expect(try count("s") == 0)
     }
 

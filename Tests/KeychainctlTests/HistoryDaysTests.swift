@@ -12,91 +12,76 @@ import Testing
 
 @Suite("history, by days")
 struct HistoryDaysTests {
-    private let folder: TemporaryFolder
-    private let vault: Vault
+    private let dated: DatedVault
+    private var vault: Vault { dated.vault }
 
-    init() throws {
-        folder = try TemporaryFolder("keychainctl")
-        let environment = ["HOME": folder.url.path, "KEYCHAIN_ANCHORS": "file"]
-        vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
-    }
+    init() throws { dated = try DatedVault() }
 
-    /// The noon of a day in 2026.
-    private func set(_ value: String, _ service: String = "s", day: Int, _ accessibility: Accessibility? = nil) throws {
-        let now = Date(timeIntervalSince1970: 1_767_268_800 + Double(day) * 86400)
-        let keeping = KeepingStore(vault, .set) { now }
-        var store = SecretStore(service: service, store: keeping, accessGroups: .unrestricted)
-        store.accessibility = accessibility
-        try store.save(Data(value.utf8), for: "a")
-    }
-
-    private func services() throws -> [String?] {
-        try KeptVersions(items: vault).all().map { $0.name.listed?.service }.filter { $0 != "daily" }
-    }
+    private func services() throws -> [String?] { try dated.services().filter { $0 != "daily" } }
 
     /// A change on each of these days, so that none of them is a pause.
     private func use(_ days: ClosedRange<Int>) throws {
-        for day in days { try set("\(day)", "daily", day: day) }
+        for day in days { try dated.set("\(day)", "daily", day: day) }
     }
 
     @Test(arguments: [(30, ["old", "new"]), (31, ["new"])])
     func versions_ofAnotherItem_areDroppedAfterTheDays(day: Int, left: [String]) throws {
-        for value in ["1", "2"] { try set(value, "old", day: 0) }
+        for value in ["1", "2"] { try dated.set(value, "old", day: 0) }
         try use(0...day)
-        for value in ["1", "2"] { try set(value, "new", day: day) }
+        for value in ["1", "2"] { try dated.set(value, "new", day: day) }
         #expect(try services() == left)
     }
 
     @Test(arguments: [(30, 2), (31, 1)])
     func versions_ofTheSameItem_areDroppedAfterTheDays(day: Int, count: Int) throws {
-        for value in ["1", "2"] { try set(value, day: 0) }
+        for value in ["1", "2"] { try dated.set(value, day: 0) }
         try use(0...day)
-        try set("3", day: day)
+        try dated.set("3", day: day)
         #expect(try services().count == count)
     }
 
     @Test func versions_ofEachDay_areDroppedWhenTheirTimeIsOver() throws {
-        for day in 0...3 { try set("\(day)", "\(day)", day: day) }
-        for day in 0...3 { try set("more", "\(day)", day: day) }
+        for day in 0...3 { try dated.set("\(day)", "\(day)", day: day) }
+        for day in 0...3 { try dated.set("more", "\(day)", day: day) }
         try use(3...30)
         for (day, left) in [(31, 3), (32, 2), (33, 1), (34, 0)] {
-            for value in ["x", "y"] { try set("\(value)\(day)", "late", day: day) }
+            for value in ["x", "y"] { try dated.set("\(value)\(day)", "late", day: day) }
             #expect(try services().count { $0 != "late" } == left)
         }
     }
 
     @Test func clock_thatIsPutBack_dropsNothing() throws {
-        for (value, day) in [("1", 100), ("2", 100), ("3", 1), ("4", 2)] { try set(value, day: day) }
+        for (value, day) in [("1", 100), ("2", 100), ("3", 1), ("4", 2)] { try dated.set(value, day: day) }
         #expect(try services().count == 3)
     }
 
     @Test func version_ofAChangeAfterTheClockWasPutBack_isTheLast() throws {
-        for (value, day) in [("1", 10), ("2", 10), ("3", 9)] { try set(value, day: day) }
+        for (value, day) in [("1", 10), ("2", 10), ("3", 9)] { try dated.set(value, day: day) }
         #expect(try KeptVersions(items: vault).all().map(\.number) == [1, 2])
     }
 
     @Test func versions_beyondTheNumber_areTheFirstOnesAfterTheClockWasPutBack() throws {
-        for value in 0...10 { try set("\(value)", day: 10) }
-        for value in 11...12 { try set("\(value)", day: 9) }
+        for value in 0...10 { try dated.set("\(value)", day: 10) }
+        for value in 11...12 { try dated.set("\(value)", day: 9) }
         #expect(try KeptVersions(items: vault).all().map(\.number) == Array(3...12))
     }
 
     @Test(arguments: [(30, ["old", "new", "ahead"]), (31, ["new"])])
     func versions_afterAClockThatWasFarAhead_areDroppedAfterTheDays(day: Int, left: [String]) throws {
-        for value in ["1", "2"] { try set(value, "ahead", day: 4000) }
-        for value in ["1", "2"] { try set(value, "old", day: 0) }
+        for value in ["1", "2"] { try dated.set(value, "ahead", day: 4000) }
+        for value in ["1", "2"] { try dated.set(value, "old", day: 0) }
         try use(0...day)
-        for value in ["1", "2"] { try set(value, "new", day: day) }
+        for value in ["1", "2"] { try dated.set(value, "new", day: day) }
         #expect(try services() == left)
     }
 
     /// As if the settings had been damaged: they do not tell of the clock.
     @Test func versionOfADayToCome_whenSettingsAreApplied_isNotedOnce() throws {
-        for value in ["1", "2"] { try set(value, "ahead", day: 4000) }
+        for value in ["1", "2"] { try dated.set(value, "ahead", day: 4000) }
         var settings = HistorySettings.standard
         for day in 0...1 {
             try vault.transaction(.none) { (items) throws(KeychainError) in
-                let now = Date(timeIntervalSince1970: 1_767_268_800 + Double(day) * 86400)
+                let now = DatedVault.noon(day)
                 let left = try KeptVersions(items: items).apply(&settings, at: now)
                 #expect(left == 1)
             }
@@ -108,7 +93,7 @@ struct HistoryDaysTests {
     /// The item was moved before the clock was put back, and another had the name before.
     @Test(arguments: [(true, "own"), (false, "moved")])
     func newestVersion_ofAMovedItem_isItsLastChangeWhateverTheClock(hasChanged: Bool, command: String) throws {
-        try set("1", day: 0)
+        try dated.set("1", day: 0)
         let item = try #require(
             try KeychainCatalog(store: vault, accessGroups: .unrestricted).items(matching: ItemFilter(service: "s"))
                 .first)
@@ -138,14 +123,14 @@ struct HistoryDaysTests {
     }
 
     @Test func versions_afterTheDaysAreChanged_areDroppedByThese() throws {
-        for value in ["1", "2"] { try set(value, "old", day: 0) }
+        for value in ["1", "2"] { try dated.set(value, "old", day: 0) }
         var settings = try HistorySettings.read(vault)
         settings.days = 2
         try vault.transaction(.none) { (items) throws(KeychainError) in
-            try settings.write(items, at: Date(timeIntervalSince1970: 1_767_268_800))
+            try settings.write(items, at: DatedVault.noon(0))
         }
         try use(0...3)
-        for value in ["1", "2"] { try set(value, "new", day: 3) }
+        for value in ["1", "2"] { try dated.set(value, "new", day: 3) }
         #expect(try services() == ["new"])
     }
 
@@ -157,24 +142,24 @@ struct HistoryDaysTests {
         HistorySettings(setbacks: [ClockSetback(end: 1, since: 1)]),
     ])
     func settings_thatAreImpossible_areAnErrorUntilTheyAreSetAgain(settings: HistorySettings) throws {
-        try set("1", day: 0)
-        let date = Date(timeIntervalSince1970: 1_767_268_800)
+        try dated.set("1", day: 0)
+        let date = DatedVault.noon(0)
         try vault.transaction(.none) { (items) throws(KeychainError) in try settings.write(items, at: date) }
-        let failure = #expect(throws: KeychainError.self) { try set("2", day: 0) }
+        let failure = #expect(throws: KeychainError.self) { try dated.set("2", day: 0) }
         #expect(failure?.reason == .corrupt)
         try vault.transaction(.none) { (items) throws(KeychainError) in
             #expect(try HistorySettings.readOrStandard(items) == .standard)
             try HistorySettings.standard.write(items, at: date)
         }
-        try set("2", day: 0)
+        try dated.set("2", day: 0)
         #expect(try services() == ["s"])
     }
 
     /// Work, not time: `set` beside 10,000 versions is as fast as beside none.
     @Test func change_besideVersionsOfOtherItems_readsNoMore() throws {
-        for value in ["1", "2", "3"] { try set(value, day: 0) }
+        for value in ["1", "2", "3"] { try dated.set(value, day: 0) }
         let before = try itemsRead()
-        for number in 0..<20 { for value in ["1", "2"] { try set(value, "other \(number)", day: 0) } }
+        for number in 0..<20 { for value in ["1", "2"] { try dated.set(value, "other \(number)", day: 0) } }
         #expect(try KeptVersions(items: vault).all().count == 22)
         #expect(try itemsRead() == before)
     }
@@ -187,7 +172,7 @@ struct HistoryDaysTests {
         #expect(throws: KeychainError.self) {
             try vault.transaction(.none) { (items) throws(KeychainError) in
                 let counted = CountedItems(items)
-                let now = Date(timeIntervalSince1970: 1_767_268_800)
+                let now = DatedVault.noon(0)
                 let keeping = KeepingOperations(counted, .set, .none, at: now)
                 _ = try keeping.update(selection, .none) { stored in
                     var item = stored.item
@@ -230,15 +215,15 @@ struct HistoryDaysTests {
     @Test(arguments: Accessibility.allCases)
     func version_ofAnItem_hasItsProtection(accessibility: Accessibility) throws {
         guard accessibility != .whenPasscodeSetThisDeviceOnly else { return }
-        try set("1", day: 0, accessibility)
-        try set("2", day: 0)
+        try dated.set("1", day: 0, accessibility)
+        try dated.set("2", day: 0)
         #expect(try KeptVersions(items: vault).all().map(\.stored.item.accessControl) == [AccessControl(accessibility)])
     }
 
     @Test func versions_ofAnItemThatGetsABetterProtection_getItToo() throws {
-        try set("1", day: 0, .always)
-        try set("2", day: 0)
-        try set("2", day: 0, .whenUnlockedThisDeviceOnly)
+        try dated.set("1", day: 0, .always)
+        try dated.set("2", day: 0)
+        try dated.set("2", day: 0, .whenUnlockedThisDeviceOnly)
         let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
         #expect(protections == Array(repeating: AccessControl(.whenUnlockedThisDeviceOnly), count: 2))
     }
@@ -279,45 +264,37 @@ struct HistoryDaysTests {
     }
 
     @Test func versions_whileTheHistoryIsOff_getABetterProtectionToo() throws {
-        for value in ["1", "2"] { try set(value, day: 0, .always) }
-        var settings = try HistorySettings.read(vault)
-        settings.isOn = false
-        try vault.transaction(.none) { (items) throws(KeychainError) in
-            try settings.write(items, at: Date(timeIntervalSince1970: 1_767_268_800))
-        }
-        try set("2", day: 0, .whenUnlocked)
+        for value in ["1", "2"] { try dated.set(value, day: 0, .always) }
+        try dated.switchOff()
+        try dated.set("2", day: 0, .whenUnlocked)
         let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
         #expect(protections == [AccessControl(.whenUnlocked)])
     }
 
     @Test func versions_ofAnItemThatIsMovedWhileTheHistoryIsOff_getItsBetterProtectionToo() throws {
-        for value in ["1", "2"] { try set(value, day: 0, .always) }
-        var settings = try HistorySettings.read(vault)
-        settings.isOn = false
-        try vault.transaction(.none) { (items) throws(KeychainError) in
-            try settings.write(items, at: Date(timeIntervalSince1970: 1_767_268_800))
-        }
-        let keeping = KeepingStore(vault, .move) { Date(timeIntervalSince1970: 1_767_268_800) }
+        for value in ["1", "2"] { try dated.set(value, day: 0, .always) }
+        try dated.switchOff()
+        let keeping = dated.store(day: 0, .move)
         func store(_ service: String) -> SecretStore {
             SecretStore(service: service, store: keeping, accessGroups: .unrestricted)
         }
         #expect(try store("s").move(to: store("moved")) == 1)
-        try set("2", "moved", day: 0, .whenUnlocked)
+        try dated.set("2", "moved", day: 0, .whenUnlocked)
         let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
         #expect(protections == [AccessControl(.whenUnlocked)])
     }
 
     @Test func version_ofAValueThatABetterProtectedOneReplaces_hasItsProtection() throws {
-        try set("1", day: 0, .always)
-        try set("2", day: 0, .whenUnlocked)
+        try dated.set("1", day: 0, .always)
+        try dated.set("2", day: 0, .whenUnlocked)
         let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
         #expect(protections == [AccessControl(.whenUnlocked)])
     }
 
     @Test func versions_ofAnItemThatGetsALesserProtection_keepTheirs() throws {
-        try set("1", day: 0, .whenUnlocked)
-        try set("2", day: 0)
-        try set("3", day: 0, .always)
+        try dated.set("1", day: 0, .whenUnlocked)
+        try dated.set("2", day: 0)
+        try dated.set("3", day: 0, .always)
         let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
         #expect(protections == Array(repeating: AccessControl(.whenUnlocked), count: 2))
     }
@@ -333,7 +310,7 @@ struct HistoryDaysTests {
     }
 
     @Test func version_ofAnItem_isFoundByItsNameWithoutReadingOthers() throws {
-        for service in ["s", "t"] { for value in ["1", "2"] { try set(value, service, day: 0) } }
+        for service in ["s", "t"] { for value in ["1", "2"] { try dated.set(value, service, day: 0) } }
         let item = try #require(
             try KeychainCatalog(store: vault, accessGroups: .unrestricted).items(matching: ItemFilter(service: "t"))
                 .first)
