@@ -265,7 +265,7 @@ struct HistoryDaysTests {
 
     @Test func versions_whileTheHistoryIsOff_getABetterProtectionToo() throws {
         for value in ["1", "2"] { try dated.set(value, day: 0, .always) }
-        try dated.switchOff()
+        try vault.switchHistory(on: false)
         try dated.set("2", day: 0, .whenUnlocked)
         let protections = try KeptVersions(items: vault).all().map(\.stored.item.accessControl)
         #expect(protections == [AccessControl(.whenUnlocked)])
@@ -273,7 +273,7 @@ struct HistoryDaysTests {
 
     @Test func versions_ofAnItemThatIsMovedWhileTheHistoryIsOff_getItsBetterProtectionToo() throws {
         for value in ["1", "2"] { try dated.set(value, day: 0, .always) }
-        try dated.switchOff()
+        try vault.switchHistory(on: false)
         let keeping = dated.store(day: 0, .move)
         func store(_ service: String) -> SecretStore {
             SecretStore(service: service, store: keeping, accessGroups: .unrestricted)

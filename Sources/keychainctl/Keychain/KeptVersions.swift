@@ -87,7 +87,7 @@ struct KeptVersions {
 
     /// Removes a version that is beyond the bounds. If the item was moved then, those of its earlier names are found without it.
     func drop(_ version: KeptVersion) throws(KeychainError) {
-        let earlier = try version.isLink ? versions(movedTo: version.original) : []
+        let earlier = try mayLead(version) ? versions(movedTo: version.original) : []
         try remove(version)
         for link in earlier where link.original != version.original {
             if let target = version.leadsTo, link.stored.item.accessControl.needs.isEmpty {
@@ -99,15 +99,29 @@ struct KeptVersions {
         }
     }
 
+    /// Whether a version leads to another name, or may do so. Of one that requires the user it is not known whether the item was moved
+    /// after it while the history was off. If the item is gone, and no later version is left of it, it may have been.
+    private func mayLead(_ version: KeptVersion) throws(KeychainError) -> Bool {
+        guard !version.isLink, !version.leavesNothing, !version.stored.item.accessControl.needs.isEmpty else {
+            return version.isLink
+        }
+        let later = try versions(of: version.name).contains {
+            $0.original == version.original && $0.number > version.number
+        }
+        if later { return false }
+        return try !isThere(version.original, version.name)
+    }
+
     /// Removes a version and those of its name that are older. The numbers decide, since the clock may have been ahead.
     private func dropAll(upTo last: KeptVersion) throws(KeychainError) {
         for version in try versions(of: last.name) where version.number <= last.number { try drop(version) }
     }
 
     /// The item of earlier names has another identity now.
-    func relink(_ id: UUID, to target: UUID) throws(KeychainError) {
-        // One that requires the user stays as it is, since nobody is asked here.
-        for link in try versions(movedTo: id) where link.stored.item.accessControl.needs.isEmpty {
+    ///
+    /// - Parameter proven: What the command has asked for. Nobody is asked here, and links that require more stay as they are.
+    func relink(_ id: UUID, to target: UUID, _ proven: Proofs.Needs = []) throws(KeychainError) {
+        for link in try versions(movedTo: id) where link.stored.item.accessControl.needs.isSubset(of: proven) {
             try redirect(link, to: target)
         }
     }
@@ -128,7 +142,7 @@ struct KeptVersions {
         let own = try versions(of: KeptName(old.item)).last {
             $0.original == old.id && $0.stored.item.accessControl.needs.isSubset(of: proven)
         }
-        guard let own, own.leadsTo == nil else { return try relink(old.id, to: target) }
+        guard let own, own.leadsTo == nil else { return try relink(old.id, to: target, proven) }
         try redirect(own, to: target)
     }
 

@@ -37,13 +37,15 @@ struct DatedVault {
         try store.save(Data(value.utf8), for: "a")
     }
 
-    /// As `history --off` does.
-    func switchOff() throws {
-        var settings = try HistorySettings.read(vault)
-        settings.isOn = false
-        try vault.transaction(.none) { (items) throws(KeychainError) in try settings.write(items, at: Self.noon(0)) }
-    }
-
     /// For each version that is kept, the service of its item.
     func services() throws -> [String?] { try KeptVersions(items: vault).all().map { $0.name.listed?.service } }
+}
+
+extension Vault {
+    /// As `history --on` and `history --off` do.
+    func switchHistory(on isOn: Bool) throws {
+        var settings = try HistorySettings.read(self)
+        settings.isOn = isOn
+        try transaction(.none) { (items) throws(KeychainError) in try settings.write(items, at: DatedVault.noon(0)) }
+    }
 }
