@@ -104,14 +104,18 @@ struct WaitingTests {
     private static let part = Data([1])
 
     /// The manifest of a snapshot whose parts are all the same.
-    private func manifest(_ parts: Int, _ world: World) throws -> (id: SnapshotID, bytes: Data) {
+    ///
+    /// - Parameter writer: Of the log that it stands for, up to its third segment.
+    private func manifest(
+        _ parts: Int, _ world: World, writer: WriterID = WriterID(1)
+    ) throws -> (id: SnapshotID, bytes: Data) {
         let (liar, id) = (world.machines[2], SnapshotID.random())
         let epoch = try liar.keyring.keys(of: liar.ring.current)
         let header = SnapshotHeader(ring: liar.log.id, epoch: epoch.id, id: id)
-        let tip = LogTip(author: liar.member, counter: 1, number: 1, hash: .zero)
+        let tip = LogTip(author: liar.member, counter: 3, number: 3, hash: .zero)
         let manifest = try SnapshotManifest(
             author: liar.member, tips: liar.log.tips, time: .zero, digest: Bytes32(SetSum.zero.bytes), count: 0,
-            logs: [WriterID(1): tip], parts: [ObjectHash](repeating: .hash(of: Self.part), count: parts)
+            logs: [writer: tip], parts: [ObjectHash](repeating: .hash(of: Self.part), count: parts)
         ).signed(header, by: liar.keys)
         return (id, try manifest.sealed(header, keys: epoch))
     }
@@ -163,5 +167,20 @@ struct WaitingTests {
 
     @Test func snapshotThatIsWhole_isReadBeforeOneThatIsNot() throws {
         #expect(try turns([(300, 299), (301, 301)], 1) == [[1]])
+    }
+
+    /// The snapshot comes first, since the log may have two ends.
+    @Test func logOfASnapshotThatIsNeverWhole_isToldAsStalledAfterTheGrace() throws {
+        var world = try Self.world()
+        let writer = world.machines[0].writer
+        let (id, bytes) = try manifest(1, world, writer: writer)
+        world.carrier[.snapshot(id, part: 0)] = bytes
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.look(1)
+        #expect(try world.shown(1, "a") == nil)
+        #expect(world.machines[1].overdue(at: world.now) == [])
+        #expect(
+            world.machines[1].overdue(at: world.now + Observations.grace) == [.found(.stalled(writer, number: 1))])
     }
 }

@@ -23,8 +23,8 @@ extension Finding {
             "Change \(counter) of \(writer.hex) is known to another machine, but has not arrived here. If it stays missing, check "
                 + "whether the shared storage is complete."
         case .stalled(let writer, let number):
-            "Changes of \(writer.hex) from segment \(number) on have arrived in part and are not applied: another segment of them, or an "
-                + "entry of the ring's log that they follow, is missing. If it stays missing, check whether the shared storage is complete."
+            "Changes of \(writer.hex) from segment \(number) on have arrived in part and are not applied: another segment of them, a part "
+                + "of a snapshot, or an entry of the ring's log that they follow, is missing. If it stays missing, check whether the shared storage is complete."
         case .entryWithheld:
             "An entry of the ring's log has not arrived here, although what follows it has: new keys or machines of the ring, and what they "
                 + "have changed since, are not known here. If it stays missing, check whether the shared storage is complete."

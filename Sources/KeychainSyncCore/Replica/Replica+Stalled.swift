@@ -44,8 +44,8 @@ extension Replica {
         earlyWraps.insert(name)
     }
 
-    /// Whether segments of a log are here, and the next one, the rest of its transaction or an entry of the ring log is not. A missing key
-    /// is noticed apart.
+    /// Whether segments of a log are here, and the next one, the rest of its transaction, a snapshot that comes first or an entry of the
+    /// ring log is not. A missing key is noticed apart.
     private func isStalled(_ writer: WriterID) -> Bool {
         let number = (logs[writer]?.tip.number ?? 0) + 1
         guard writer != self.writer else { return false }
@@ -55,7 +55,8 @@ extension Replica {
             return (waiting.logs[writer] ?? [:]).contains { $0.key > number && isExpected($0.value.bytes) }
         }
         guard isExpected(bytes) else { return false }
-        var copy = self
+        var (copy, checked) = (self, [WriterID: UInt64]())
+        guard leadsToSnapshots(writer, &checked) else { return true }
         do {
             try copy.verify(try copy.next(of: writer, from: number).0)
             return false
