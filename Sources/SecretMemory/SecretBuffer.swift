@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A buffer for a secret that arrives in pieces, from a terminal or another process.
 
+internal import CKeychainShims
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -39,6 +41,7 @@ public final class SecretBuffer {
         other.withRegion { theirs in
             withRegion { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: theirs[..<other.count])) }
         }
+        keychain_scrub_registers()
         count = other.count
         other.removeFirst(count)
     }
@@ -84,6 +87,7 @@ public final class SecretBuffer {
             region.copyMemory(from: UnsafeRawBufferPointer(rebasing: region[number..<count]))
             wipeMemory(UnsafeMutableRawBufferPointer(rebasing: region[(count - number)..<count]))
         }
+        keychain_scrub_registers()
         count -= number
     }
 

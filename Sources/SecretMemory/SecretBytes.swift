@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that are not swapped, dumped or printed, and that are wiped on release.
 
+internal import CKeychainShims
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -43,6 +45,9 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         // An empty secret has a block like any other. Its users must reject it.
         block = SecretBlock(count: max(1, count))
         fill(UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
+        // The C library copies through vector registers that other code may not use for long, and the dynamic linker saves all of them
+        // on the stack at the first call of a function.
+        keychain_scrub_registers()
     }
 
     /// Copies bytes that are secret already; the caller wipes the original.

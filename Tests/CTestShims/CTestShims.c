@@ -57,6 +57,44 @@ size_t test_find_windows(const unsigned char *bytes, size_t length, const unsign
     return found;
 }
 
+#define STORE(instruction, kind, number, offset) instruction " %%" kind #number ", " #offset "(%0)\n"
+
+// In assembly, since the compiler would use registers to copy others.
+size_t test_vector_registers(unsigned char *bytes) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        __asm__ volatile(
+            STORE("vmovdqu64", "zmm", 0, 0) STORE("vmovdqu64", "zmm", 1, 64) STORE("vmovdqu64", "zmm", 2, 128)
+            STORE("vmovdqu64", "zmm", 3, 192) STORE("vmovdqu64", "zmm", 4, 256) STORE("vmovdqu64", "zmm", 5, 320)
+            STORE("vmovdqu64", "zmm", 6, 384) STORE("vmovdqu64", "zmm", 7, 448) STORE("vmovdqu64", "zmm", 16, 512)
+            STORE("vmovdqu64", "zmm", 17, 576) STORE("vmovdqu64", "zmm", 18, 640) STORE("vmovdqu64", "zmm", 19, 704)
+            STORE("vmovdqu64", "zmm", 20, 768) STORE("vmovdqu64", "zmm", 21, 832) STORE("vmovdqu64", "zmm", 22, 896)
+            STORE("vmovdqu64", "zmm", 23, 960)
+            :
+            : "r"(bytes)
+            : "memory");
+        return 1024;
+    }
+    __asm__ volatile(
+        STORE("movups", "xmm", 0, 0) STORE("movups", "xmm", 1, 16) STORE("movups", "xmm", 2, 32)
+        STORE("movups", "xmm", 3, 48) STORE("movups", "xmm", 4, 64) STORE("movups", "xmm", 5, 80)
+        STORE("movups", "xmm", 6, 96) STORE("movups", "xmm", 7, 112)
+        :
+        : "r"(bytes)
+        : "memory");
+    return 128;
+#elif defined(__aarch64__)
+    __asm__ volatile(
+        "stp q0, q1, [%0]\n stp q2, q3, [%0, #32]\n stp q4, q5, [%0, #64]\n stp q6, q7, [%0, #96]\n"
+        :
+        : "r"(bytes)
+        : "memory");
+    return 128;
+#else
+    return 0;
+#endif
+}
+
 void test_overwrite_stack(void) {
     volatile unsigned char bytes[64 << 10];
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = 0;

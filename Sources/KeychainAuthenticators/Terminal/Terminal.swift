@@ -75,6 +75,7 @@ package struct Terminal {
         say(question.escapingControls())
         defer { say("\n") }
         let line = SecretBuffer(capacity: Self.longestLine + 1)
+        defer { scrubStack() }
         while line.count == 0 || line[line.count - 1] != UInt8(ascii: "\n") {
             guard line.count < line.capacity else { throw Self.tooLong }
             switch try waiting.next(device.descriptor, POLLIN) {

@@ -35,6 +35,10 @@ int test_kill_at_key_timeout(void);
 /// Overwrites what earlier calls left in 64 KiB of the stack below the caller.
 void test_overwrite_stack(void);
 
+/// Copies the vector registers, as they are left by what was called before, into `bytes` of 2 KiB, and returns how many
+/// bytes they have.
+size_t test_vector_registers(unsigned char *bytes);
+
 /// Counts the places of each of `count` windows of `width` bytes, at least eight, in one pass, and returns how many places
 /// there are. No window may begin with two zero bytes.
 size_t test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,
