@@ -196,4 +196,43 @@ struct MissingWrapTests {
         _ = world.machines[1].listed(world.listing(), at: world.now, wrapping: false)
         #expect(!world.machines[1].wraps.keys.contains(wrap(in: world)))
     }
+
+    // MARK: - Keys that nobody has
+
+    /// The machine that made the newest keys is restored together with the carrier. The other one has only seen that there are new keys.
+    private func worldWithoutKeys() throws -> World {
+        var world = try World(2)
+        world.look(1)
+        let (machine, carrier) = (world.machines[0], world.carrier)
+        world.carryOut(try world.machines[0].rotate(), 0)
+        world.look(1) { if case .wrap = $0 { true } else { false } }
+        (world.machines[0], world.carrier) = (machine, carrier)
+        world.carryOut(world.machines[0].startAgain(at: world.now), 0)
+        try world.write(1, ["a": "1"])
+        #expect(throws: Refusal.noKey) { try world.machines[1].seal(at: world.now) }
+        // It puts back what the carrier has lost.
+        world.look(1)
+        world.look(0)
+        return world
+    }
+
+    /// Whether the other machine can send what it has written.
+    private func expectSent(_ world: inout World) throws {
+        world.look(1)
+        try world.upload(1)
+        world.look(0)
+        #expect(try world.shown(0, "a") == "1")
+    }
+
+    @Test func keysThatNobodyHas_areReplacedByTheirMaker() throws {
+        var world = try worldWithoutKeys()
+        try world.upload(0)
+        try expectSent(&world)
+    }
+
+    @Test func keysThatNobodyHas_areReplacedByTheirMaker_alsoIfItGetsKeysOfItsOwn() throws {
+        var world = try worldWithoutKeys()
+        world.carryOut(try world.machines[0].renewIdentity(at: world.now), 0)
+        try expectSent(&world)
+    }
 }

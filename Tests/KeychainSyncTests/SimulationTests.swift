@@ -31,4 +31,7 @@ struct SimulationTests {
     @Test func wrapThatItsRestoredMachineAndTheCarrierBothLost_isMadeAgain() throws {
         _ = try Simulation.run(seed: 11334)
     }
+
+    /// A backup of the machine that made them is put back, and an older state of the carrier.
+    @Test func keysThatNobodyHasAnyMore_areReplaced() throws { _ = try Simulation.run(seed: 16236) }
 }

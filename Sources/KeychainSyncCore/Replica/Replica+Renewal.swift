@@ -40,7 +40,9 @@ extension Replica {
     private mutating func become(
         _ card: MemberCard, _ new: DeviceKeys, at now: UInt64
     ) throws(Refusal) -> [Effect] {
-        var effects = try admit(card)
+        // The new member is given the current keys first.
+        var effects = hasLostItsKeys ? try rotate() : []
+        effects += try admit(card)
         let cuts = logs.filter { $0.value.tip.author == member }.mapValues {
             Removal.Cut(number: $0.tip.number, hash: $0.tip.hash)
         }

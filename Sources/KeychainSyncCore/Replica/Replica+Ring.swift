@@ -34,6 +34,13 @@ extension Replica {
         ring.isCurrentKnownToRemoved ? try rotate() : []
     }
 
+    /// Whether this machine has made the current keys, and does not have them: it was restored from before. If the carrier was too, nobody
+    /// has them.
+    var hasLostItsKeys: Bool {
+        guard keyring.roots[ring.current] == nil else { return false }
+        return log.entries.contains { $0.value.author == member && $0.key.short() == ring.current.entry }
+    }
+
     /// Admits a machine.
     package mutating func admit(_ card: MemberCard) throws(Refusal) -> [Effect] {
         let (entry, wrap) = try log.admit(card, keyring, author: member, signer: keys)

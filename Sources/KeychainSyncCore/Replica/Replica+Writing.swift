@@ -71,8 +71,10 @@ extension Replica {
     package mutating func seal(at now: UInt64) throws(Refusal) -> [Effect] {
         guard ring.mayWrite(member) else { throw .notAMember }
         guard !ring.isReadOnly else { throw .newerFormat }
+        // Nobody else would make others, and all would wait for them.
+        var effects = hasLostItsKeys ? try rotate() : []
         // The member that removes another one usually makes the keys too. Its entry may not be here yet, or may not count.
-        var effects = outbox.isEmpty && !mustVouch ? [] : try replaceKnownKeys()
+        effects += outbox.isEmpty && !mustVouch ? [] : try replaceKnownKeys()
         while true {
             let count = outbox.fitting()
             guard count > 0 || outbox.isEmpty else { throw .tooLarge }
