@@ -53,9 +53,10 @@ extension RingMember {
         _ progress: (ExchangeReport) -> Void
     ) async throws(KeychainError) -> FetchedRing {
         var listing = try await carrier.listing()
-        for number in 0..<Self.mostRounds {
+        var (number, isFirst, read, applied) = (0, true, Set<ObjectName>(), VersionVector())
+        while number < Self.mostRounds {
             let round = try await prefetched(listing, carrier)
-            let (step, end) = try await take(round, isFirst: number == 0, isSealing, &report)
+            let (step, end) = try await take(round, isFirst: isFirst, isSealing, &report)
             let (outcomes, wanted) = try await publish(step.effects, carrier, &report)
             if end.isConcluded, wanted.isEmpty, !outcomes.contains(where: { $0.1 == .otherThere }) {
                 progress(report)
@@ -66,6 +67,12 @@ extension RingMember {
             let isNew = try await note(outcomes, wanted, carrier, &report)
             progress(report)
             guard isNew || !round.found.objects.isEmpty || end.hasSeenRing else { break }
+            // What is too much for one round is read to its end: a removal accepts only what was read.
+            let (names, replica) = (round.asked.union(wanted), step.state.replica)
+            let hasMoved = !names.isSubset(of: read) || replica.items.vector != applied
+            if !replica.readsInTurn || !hasMoved { number += 1 }
+            read.formUnion(names)
+            (isFirst, applied) = (false, replica.items.vector)
             listing = try await carrier.listing()
         }
         let last = listing

@@ -22,6 +22,9 @@ extension Replica {
         }
     }
 
+    /// Whether the last listing had more segments than there is room for at once.
+    package var readsInTurn: Bool { readThrough != nil }
+
     /// Notes up to where segments are read, if there is not room for all of them.
     mutating func noteWanted(_ names: [ObjectName], in listing: Listing) {
         if names.isEmpty { waiting.lacksRoom = false }
