@@ -102,6 +102,14 @@ struct UnusedNameTests {
         #expect(!FileManager.default.fileExists(atPath: firstName))
     }
 
+    @Test func backup_whoseFirstNameARenamedOneHas_isWritten() throws {
+        let (test, file, firstName) = try Self.backupCutShort()
+        #expect(rename(file, test.root + "/old") == 0)
+        try test.vault.backup(to: file)
+        #expect(!FileManager.default.fileExists(atPath: firstName))
+        try test.vault.restore(from: test.root + "/old")
+    }
+
     @Test func backup_withAnyOtherName_isRefused() throws {
         let (test, file, firstName) = try Self.backupCutShort()
         #expect(rename(firstName, test.root + "/other") == 0)

@@ -61,7 +61,8 @@ extension Vault {
         return contents
     }
 
-    /// The contents of a backup, checked completely without changing anything.
+    /// The contents of a backup, checked completely without changing it. If the process that wrote it was interrupted, a second name of
+    /// the file may be removed.
     ///
     /// - Parameter progress: Called with the number of items that were checked so far.
     /// - Throws: `unavailable` if there is no such file or it is not complete, `unsafeLocation`, `corrupt`,

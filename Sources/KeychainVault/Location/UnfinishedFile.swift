@@ -156,7 +156,10 @@ final class UnfinishedFile {
 
     /// - Throws: `busy` while a process writes it, `unsafeLocation` if it is not ours.
     private static func removeResidue(_ path: String) throws(KeychainError) {
-        guard try FileSafety.checkFile(path) != nil else { return }
+        guard let status = try FileSafety.status(path) else { return }
+        // It was complete, and its other name keeps what is in it.
+        let hasOtherName = status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink > 1
+        if !hasOtherName { guard try FileSafety.checkFile(path) != nil else { return } }
         try removeUnused(path)
     }
 
