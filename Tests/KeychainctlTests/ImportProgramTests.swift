@@ -139,6 +139,20 @@ struct ImportProgramTests {
         #expect(run.status == 1 && run.text.contains(".site: the name of a file"), "\(run.everything)")
     }
 
+    @Test func linkToAFolder_thatIsHidden_isReported() throws {
+        let run = try tool.shell("mkdir -p store other; ln -s ../other store/.site; \"$CTL\" import pass store")
+        #expect(run.status == 1 && run.text.contains(".site: it is a symbolic link"), "\(run.everything)")
+    }
+
+    @Test func hiddenFolder_withTooManyFiles_isReported() throws {
+        let run = try tool.shell(
+            """
+            mkdir -p store/.cache; cd store/.cache; seq 100001 | xargs touch; cd ../..
+            "$CTL" import pass store
+            """)
+        #expect(run.status == 1 && run.text.contains(".cache: it has too many files"), "\(run.everything)")
+    }
+
     @Test func foldersInAHiddenOne_thatAreNestedTooDeep_areReported() throws {
         let path = (["store/.site"] + Array(repeating: "d", count: 32)).joined(separator: "/")
         let run = try tool.shell("mkdir -p \(path); touch \(path)/a.gpg; \"$CTL\" import pass store")

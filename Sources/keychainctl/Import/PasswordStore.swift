@@ -79,7 +79,10 @@ struct PasswordStore {
         let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY)
         guard descriptor >= 0 else {
             let code = errno
-            // A file or a symbolic link is no folder, and what was removed meanwhile has no entries.
+            if [ENOTDIR, ELOOP].contains(code), Self.isLinkToAFolder(name, in: folder) {
+                skip(own.joined(separator: "/"), "it is a symbolic link")
+            }
+            // A file is no folder, and what was removed meanwhile has no entries.
             let isNone = [ENOTDIR, ELOOP, ENOENT].contains(code)
             if !isNone { skip(own.joined(separator: "/"), String(cString: strerror(code))) }
             return false
@@ -90,11 +93,25 @@ struct PasswordStore {
             skip(own.joined(separator: "/"), Self.isTooDeep)
             return false
         }
-        for name in try names(stream, own) {
+        let inside: [String]
+        do throws(KeychainError) {
+            inside = try names(stream, own)
+        } catch {
+            guard error.reason == .tooLarge else { throw error }
+            skip(own.joined(separator: "/"), "it has too many files")
+            return false
+        }
+        for name in inside {
             if name.hasSuffix(".gpg") { return true }
             if try holdsEntries(name, in: dirfd(stream), own) { return true }
         }
         return false
+    }
+
+    private static func isLinkToAFolder(_ name: String, in folder: Int32) -> Bool {
+        var (link, target) = (stat(), stat())
+        return fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && link.st_mode & S_IFMT == S_IFLNK
+            && fstatat(folder, name, &target, 0) == 0 && target.st_mode & S_IFMT == S_IFDIR
     }
 
     private static let isTooDeep = "it is nested more than \(deepest) levels deep"
