@@ -77,6 +77,18 @@ struct UndoTests {
         #expect(try tool.get() == secret)
     }
 
+    /// Without a proof it is not known where the item was moved.
+    @Test func undo_ofAMoveOfAnItemThatRequiresTheUser_findsItByItsNewName() throws {
+        let run = try tool.shell(
+            """
+            set -e; echo several words > words; "$CTL" init --passphrase-fd 3 3< words
+            printf '#!/bin/sh\\ncat "%s/words"\\n' "$PWD" > ask; chmod 700 ask; export KEYCHAIN_ASKPASS="$PWD/ask"
+            printf one | "$CTL" set -s s -a a --require user-presence; "$CTL" move -s s -a a --to-service t
+            "$CTL" undo -s t -a a; "$CTL" get -s s -a a
+            """)
+        #expect(run.status == 0 && run.text.hasSuffix("one"), "\(run.everything)")
+    }
+
     @Test(arguments: ["-s example.com -a alice", "-s other -a alice"])
     func undo_ofAnUndoneMove_movesAgain(options: String) throws {
         try tool.store()

@@ -32,16 +32,18 @@ struct KeptVersion {
 
     var isAbsence: Bool { deeds == [Deed.added] }
     /// Whether there was no item of the name after the change.
-    var leavesNothing: Bool { deeds == [Deed.deleted] || deeds == [Deed.moved] }
+    var leavesNothing: Bool { deeds == [Deed.deleted] || isMove }
 
-    /// The identity of the item under its new name, if the change was a move.
-    var movedTo: UUID? { deeds == [Deed.moved] ? leadsTo : nil }
+    var isMove: Bool { deeds == [Deed.moved] }
+
+    /// The identity of the item under its new name, if the change was a move; `nil` without a proof for one that requires the user.
+    var movedTo: UUID? { isMove ? leadsTo : nil }
 
     /// The same, also if the item was moved later and the move itself was not kept.
     var leadsTo: UUID? { identity(.generic) }
 
     /// Whether it leads to another name. One that requires the user may lead to one as well.
-    var isLink: Bool { leadsTo != nil || deeds == [Deed.moved] }
+    var isLink: Bool { leadsTo != nil || isMove }
 
     /// If the change was an undo, the identity of the item that it has brought back.
     var broughtBack: UUID? { identity(Self.origin) }

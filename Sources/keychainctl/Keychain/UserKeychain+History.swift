@@ -22,7 +22,7 @@ struct ItemHistory {
     /// The last change. Dates do not tell, since the clock may have been put back: what the item itself went through under
     /// this name came after its arrival, and what others did before it. A move that was not kept cannot be undone.
     private var newest: KeptVersion? {
-        versions.last { $0.original == current?.id } ?? former.last { $0.movedTo != nil } ?? versions.last
+        versions.last { $0.original == current?.id } ?? former.last { $0.isMove } ?? versions.last
     }
 
     /// - Parameter number: `nil` for the newest.
