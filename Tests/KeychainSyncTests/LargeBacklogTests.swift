@@ -4,6 +4,7 @@
 import Foundation
 import KeychainSyncCore
 import KeychainTestSupport
+import SecretMemory
 import Testing
 
 @testable import KeychainSync
@@ -26,6 +27,38 @@ private struct LargeFolder: CarrierOverFolder {
 
 private struct LargeFolders: KindOverFolders {
     func carrier(over base: FolderCarrier) -> any Carrier { LargeFolder(base: base) }
+}
+
+/// Shows other junk at each listing, more than there is room for at once.
+private struct EndlessFolder: CarrierOverFolder {
+    let base: FolderCarrier
+    let listings: Guarded<UInt64>
+
+    func list() async throws(CarrierFailure) -> Listing {
+        let number = listings.withLock { listings in
+            listings += 1
+            return listings
+        }
+        guard number < 100 else { throw CarrierFailure(.unavailable, "It was listed too often.") }
+        let listing = try await base.list()
+        let new = (0..<65).map { ObjectName.segment(WriterID(number), $0 + 1) }
+        let junk = new.map { ($0, Set([ListedContent(fingerprint: 1, size: Bounds.object)])) }
+        return Listing(
+            names: listing.names.union(new), contents: listing.contents.merging(junk) { listed, _ in listed })
+    }
+
+    func read(_ names: [ObjectName]) async throws(CarrierFailure) -> CarrierReading {
+        var reading = try await base.read(names)
+        let there = Set(reading.objects.map(\.name))
+        for name in names where !there.contains(name) { reading.objects.append((name, Data("junk".utf8))) }
+        return reading
+    }
+}
+
+private struct EndlessFolders: KindOverFolders {
+    let listings = Guarded<UInt64>(0)
+
+    func carrier(over base: FolderCarrier) -> any Carrier { EndlessFolder(base: base, listings: listings) }
 }
 
 struct LargeBacklogTests {
@@ -52,6 +85,12 @@ struct LargeBacklogTests {
     @Test func backlog_ofManyRounds_isReadByOneExchange() async throws {
         try await desktop.exchange()
         #expect(try desktop.items().count == Self.count)
+    }
+
+    @Test func exchange_whileTheCarrierShowsSomethingNewEachTime_ends() async throws {
+        let folders = EndlessFolders()
+        try await Machine("desktop", desktop.vault, kinds: [folders]).exchange()
+        #expect(folders.listings.withLock { $0 } < 100)
     }
 
     @Test func backlogOfAMachine_thatIsRemoved_isReadBefore() async throws {

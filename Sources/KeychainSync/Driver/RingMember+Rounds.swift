@@ -53,6 +53,7 @@ extension RingMember {
         _ progress: (ExchangeReport) -> Void
     ) async throws(KeychainError) -> FetchedRing {
         var listing = try await carrier.listing()
+        let first = listing.names
         var (number, isFirst, read, applied) = (0, true, Set<ObjectName>(), VersionVector())
         while number < Self.mostRounds {
             let round = try await prefetched(listing, carrier)
@@ -67,8 +68,9 @@ extension RingMember {
             let isNew = try await note(outcomes, wanted, carrier, &report)
             progress(report)
             guard isNew || !round.found.objects.isEmpty || end.hasSeenRing else { break }
-            // What is too much for one round is read to its end: a removal accepts only what was read.
-            let (names, replica) = (round.asked.union(wanted), step.state.replica)
+            // What is too much for one round is read to its end: a removal accepts only what was read. What comes later has to wait, since
+            // a carrier may show something new each time.
+            let (names, replica) = (round.asked.union(wanted).intersection(first), step.state.replica)
             let hasMoved = !names.isSubset(of: read) || replica.items.vector != applied
             if !replica.readsInTurn || !hasMoved { number += 1 }
             read.formUnion(names)
