@@ -65,6 +65,7 @@ public struct AskpassAuthenticator: Authenticator {
     /// The pipe stays open until the program has ended, because a program that writes to a closed pipe is killed.
     private func firstLine(_ pipe: Channel, _ waiting: Waiting) throws(KeychainError) -> SecretBytes? {
         let output = SecretBuffer(capacity: Self.longestAnswer + 1)
+        // What was entered may be there from a register that was saved.
         defer { scrubStack() }
         while true {
             try waiting.wait(for: pipe.ours, POLLIN)

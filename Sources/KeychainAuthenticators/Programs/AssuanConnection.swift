@@ -58,6 +58,7 @@ final class AssuanConnection {
     /// Reads lines up to the one that ends an answer.
     func reply(_ waiting: Waiting) throws(KeychainError) -> AssuanReply {
         let data = SecretBuffer(capacity: Assuan.longestData)
+        // What was entered may be there from a register that was saved.
         defer { scrubStack() }
         var keywords: Set<String> = []
         for _ in 0..<Self.mostLines {

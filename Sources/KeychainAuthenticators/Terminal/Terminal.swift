@@ -75,6 +75,7 @@ package struct Terminal {
         say(question.escapingControls())
         defer { say("\n") }
         let line = SecretBuffer(capacity: Self.longestLine + 1)
+        // What was entered may be there from a register that was saved.
         defer { scrubStack() }
         while line.count == 0 || line[line.count - 1] != UInt8(ascii: "\n") {
             guard line.count < line.capacity else { throw Self.tooLong }
