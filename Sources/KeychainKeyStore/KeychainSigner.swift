@@ -73,6 +73,22 @@ public struct KeychainSigner: Sendable {
         }
     }
 
+    /// Starts to sign a message, and returns at once, for a caller that is no task.
+    ///
+    /// - Parameter deliver: Receives the signature or the error once, on any thread.
+    /// - Returns: Cancels the call.
+    package func startSigning(
+        _ message: Data, using algorithm: SigningAlgorithm,
+        deliver: @escaping @Sendable (Result<Data, KeychainError>) -> Void
+    ) throws(KeychainError) -> @Sendable () -> Void {
+        try check(algorithm)
+        return store.backing.start(
+            store.timeout,
+            { [self] (questions) throws(KeychainError) in
+                try KeyRequests(store, questions).signature(of: message, algorithm, by: self)
+            }, deliver: deliver)
+    }
+
     /// Before the user is asked.
     private func check(_ algorithm: SigningAlgorithm) throws(KeychainError) {
         guard algorithm.isSupported(by: publicHalf) else { throw .doesNotSign(type, with: algorithm) }

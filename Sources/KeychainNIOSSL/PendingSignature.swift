@@ -2,6 +2,7 @@
 // A signature that a handshake waits for.
 
 #if NIOSSL
+    import Foundation
     import KeychainKit
     import NIOCore
     import SecretMemory
@@ -15,13 +16,15 @@
         init(_ promise: EventLoopPromise<ByteBuffer>) { self.promise = Guarded(promise) }
 
         /// - Parameter result: From any thread.
-        func end(_ result: Result<ByteBuffer, any Error>) {
+        func end(_ result: Result<Data, KeychainError>) {
             promise.withLock { promise in
                 guard let waiting = promise else { return }
                 promise = nil
                 // Under the lock, for which a connection that is closed waits: the event loop still runs. This does not call
                 // anything before it returns.
-                waiting.futureResult.eventLoop.execute { waiting.completeWith(result) }
+                waiting.futureResult.eventLoop.execute {
+                    waiting.completeWith(result.map { ByteBuffer(bytes: $0) }.mapError { $0 })
+                }
             }
         }
 

@@ -41,18 +41,16 @@
             }
             let promise = channel.eventLoop.makePromise(of: ByteBuffer.self)
             let signature = PendingSignature(promise)
-            let signing = Task { [signer] in
-                do throws(KeychainError) {
-                    let bytes = try await signer.sign(Data(data.readableBytesView), using: wanted)
-                    signature.end(.success(ByteBuffer(bytes: bytes)))
-                } catch {
-                    signature.end(.failure(error))
+            do throws(KeychainError) {
+                // Not in a task: while a program keeps all threads of Swift's pool, no handshake would go on.
+                let cancel = try signer.startSigning(Data(data.readableBytesView), using: wanted) { signature.end($0) }
+                channel.closeFuture.whenComplete { _ in
+                    // In this order: what the other thread still has to say is dropped.
+                    signature.close()
+                    cancel()
                 }
-            }
-            channel.closeFuture.whenComplete { _ in
-                // In this order: what the other thread still has to say is dropped.
-                signature.close()
-                signing.cancel()
+            } catch {
+                promise.fail(error)
             }
             return promise.futureResult
         }

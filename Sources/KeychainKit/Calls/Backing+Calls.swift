@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ways to make a call: on the caller's thread, or on a worker thread while the caller waits.
+// Three ways to make a call: on the caller's thread, on a worker thread while the caller waits, or on one while it goes on.
 
 import Dispatch
 package import KeychainEngine
@@ -30,6 +30,19 @@ extension Backing {
         _ timeout: Timeout?, _ body: @escaping @Sendable (Query.Questions?) throws(KeychainError) -> Output
     ) async throws(KeychainError) -> Output {
         try await Call(workerQueue, time, timeout ?? .standard, body).ending(isolation: #isolation).get()
+    }
+
+    /// Starts it on a worker thread, and returns at once. It needs no thread of Swift's pool, which may all be busy.
+    ///
+    /// - Parameter deliver: Receives the result once, on any thread.
+    /// - Returns: Cancels the call.
+    package func start<Output: Sendable>(
+        _ timeout: Timeout?, _ body: @escaping @Sendable (Query.Questions?) throws(KeychainError) -> Output,
+        deliver: @escaping @Sendable (Result<Output, KeychainError>) -> Void
+    ) -> @Sendable () -> Void {
+        let call = Call(workerQueue, time, timeout ?? .standard, body)
+        call.start(deliver)
+        return { call.cancel() }
     }
 }
 

@@ -58,6 +58,13 @@
             _ configuration: TLSConfiguration, from socket: String,
             on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         ) async throws -> String {
+            try await future(configuration, from: socket, on: group).get()
+        }
+
+        /// The same, for a caller that is no task.
+        static func future(
+            _ configuration: TLSConfiguration, from socket: String, on group: any EventLoopGroup
+        ) throws -> EventLoopFuture<String> {
             let context = try NIOSSLContext(configuration: configuration)
             let answer = group.next().makePromise(of: String.self)
             let connecting = ClientBootstrap(group: answer.futureResult.eventLoop)
@@ -70,7 +77,7 @@
                 }
                 .connect(unixDomainSocketPath: socket)
             connecting.whenFailure { answer.fail($0) }
-            return try await answer.futureResult.get()
+            return answer.futureResult
         }
     }
 
