@@ -77,6 +77,8 @@ private enum ChildLimit {
     static func failure(of number: Int32) -> LimitReached? { failures.withLock { $0[number] } }
 
     static func watch(_ number: Int32, _ words: String, _ limit: Duration) {
+        // Another process may have had the number.
+        failures.withLock { $0[number] = nil }
         guard let begin = ProcessStatus(number)?.begin else { return }
         let seconds: Double = limit / .seconds(1)
         queue.asyncAfter(deadline: .now() + seconds) {
