@@ -183,7 +183,7 @@ struct InterfaceTests {
             (.snapshotMissing(.random()), .rolledBack), (.revisionWentBack(known: 2, shown: 1), .rolledBack),
             (.headWentBack(member, known: 2, shown: 1), .rolledBack), (.withheld(writer, counter: 1), .withheld),
             (.stalled(writer, number: 1), .withheld), (.keysMissing, .withheld), (.entryWithheld, .withheld),
-            (.silent(member, since: 0), .silent), (.viewIsOld(since: 0), .silent),
+            (.unread, .withheld), (.silent(member, since: 0), .silent), (.viewIsOld(since: 0), .silent),
             (.equivocation(member, number: 1), .copied), (.startedAgain(writer), .copied),
             (.shownAfterRefusal(.segment(writer, 1)), .shownAfterRefusal), (.differentState(member), .different),
             (.clockAhead(member, milliseconds: 1), .clockAhead), (.contested(card, by: card), .contested),

@@ -26,6 +26,8 @@ extension ExchangeReport {
     /// The texts of the findings, in ascending order.
     package var texts: [String] { findings.map { $0.text(names) }.sorted() }
     var hasMoved: Bool { applied + taken + published > 0 }
+    /// Whether everything was read that the carrier has, as far as it can be. If not, the next exchange continues.
+    package var isComplete: Bool { !findings.contains(.unread) }
 
     /// Adds what a later exchange of the same call did.
     mutating func add(_ other: ExchangeReport) {
@@ -34,6 +36,7 @@ extension ExchangeReport {
         sent += other.sent
         published += other.published
         findings.formUnion(other.findings)
+        if other.isComplete { findings.remove(.unread) }
         names = other.names
         admitted += other.admitted
         waiting = other.waiting

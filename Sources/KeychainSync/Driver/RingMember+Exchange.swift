@@ -26,9 +26,10 @@ extension RingMember {
     /// - Parameters:
     ///   - tidying: When this machine does what one of several has to do.
     ///   - isLettingIn: Whether machines that ask are let in.
+    ///   - isReadingAll: Whether it fails, instead of being incomplete, if something was left unread.
     func exchange(
         timeout: Duration = .seconds(30), tidying: Tidying, lettingIn isLettingIn: Bool = true,
-        _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
+        readingAll isReadingAll: Bool = false, _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
         let (lock, present) = try await blocking { [self] () throws(KeychainError) -> (SyncLock, RingState?) in
             guard try vault.isInRing else { throw .notInRing }
@@ -40,7 +41,8 @@ extension RingMember {
         let state = if let present { present } else { try await take(&report) { _, _ in [] }.state }
         guard !state.isPaused else { throw .pausedSync }
         do throws(KeychainError) {
-            try await exchange(state, tidying: tidying, lettingIn: isLettingIn, &report, progress)
+            try await exchange(
+                state, tidying: tidying, lettingIn: isLettingIn, readingAll: isReadingAll, &report, progress)
         } catch {
             await storeFailure(error)
             throw error
@@ -49,13 +51,14 @@ extension RingMember {
     }
 
     private func exchange(
-        _ state: RingState, tidying: Tidying, lettingIn isLettingIn: Bool, _ report: inout ExchangeReport,
-        _ progress: @Sendable (ExchangeReport) -> Void
+        _ state: RingState, tidying: Tidying, lettingIn isLettingIn: Bool, readingAll isReadingAll: Bool,
+        _ report: inout ExchangeReport, _ progress: @Sendable (ExchangeReport) -> Void
     ) async throws(KeychainError) {
         let carrier = ExchangeCarrier(carrier: try carrier(of: state))
         var fetched = try await fetchAll(carrier, sealing: tidying == .inTurn, &report, progress)
         if !isLettingIn { fetched.state.invitations = [:] }
         guard fetched.state.isMember else { throw .noMember(fetched.state.replica) }
+        guard fetched.hasReadAll || !isReadingAll else { throw .hasNotReadAll }
         if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
         unstoredFailure.withLock { $0 = nil }
     }
@@ -69,7 +72,8 @@ extension RingMember {
         return known
     }
 
-    /// Publishes what this machine has, once everything that the others have is here.
+    /// Publishes what this machine has, once everything that the others have is here, or as much as one exchange reads. Only the former
+    /// is a complete exchange: what has not been found again may be over, and what is late can be told.
     private func complete(
         _ fetched: inout FetchedRing, _ carrier: any Carrier, _ tidying: Tidying, _ report: inout ExchangeReport,
         _ progress: @Sendable (ExchangeReport) -> Void
@@ -88,10 +92,11 @@ extension RingMember {
         }
         // A machine that was just admitted should not have to wait for another machine.
         let turn = report.admitted.isEmpty ? tidying : .atOnce
-        if turn == .inTurn, try await end(fetched, &report) { return }
+        if turn == .inTurn, fetched.hasReadAll, try await end(fetched, &report) { return }
         progress(report)
         try await rereadIfDue(fetched, tidying, carrier, &report)
         _ = try await tidy(fetched.listing, carrier, turn, &report)
+        guard fetched.hasReadAll else { return }
         let found = report.findings
         _ = try await take(&report) { state, now in
             state.noteExchange(at: now)

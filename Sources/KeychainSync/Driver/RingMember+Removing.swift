@@ -13,8 +13,9 @@ extension RingMember {
     ///
     /// The removed machines may know the codes of this machine's open invitations, so these are withdrawn.
     ///
-    /// - Parameter isWithoutFetching: Whether the machines are also removed if this machine cannot exchange first.
-    /// - Throws: If nothing could be fetched, nobody was removed, and the error says so. If the removal could not be published, it is
+    /// - Parameter isWithoutFetching: Whether the machines are also removed if this machine cannot exchange first, or has not read
+    ///   everything.
+    /// - Throws: If not everything could be fetched, nobody was removed, and the error says so. If the removal could not be published, it is
     ///   made, and the error says so.
     package func remove(
         _ members: [MemberID], isWithoutFetching: Bool = false
@@ -48,9 +49,9 @@ extension RingMember {
     private func exchangeBeforeRemoval(isOptional: Bool) async throws(KeychainError) -> ExchangeReport {
         do throws(KeychainError) {
             // Who asks now may be one that is to be removed, and has a code.
-            return try await exchange(tidying: .inTurn, lettingIn: false)
+            return try await exchange(tidying: .inTurn, lettingIn: false, readingAll: !isOptional)
         } catch {
-            // Everything was fetched. What is to be decided may be who is removed.
+            // Everything was fetched, unless that is not asked for. What is to be decided may be who is removed.
             if error == .undecidedRing { return ExchangeReport() }
             guard error.isOfCarrier else { throw error }
             guard isOptional else { throw .notRemoved(error) }
@@ -67,6 +68,13 @@ extension RingState {
 }
 
 extension KeychainError {
+    /// Of an exchange that has to read everything.
+    static let hasNotReadAll = KeychainError(
+        .unavailable,
+        "The exchange has ended before everything in the shared storage was read: there is more than one exchange reads, or something new "
+            + "each time. What was read is kept, and the next exchange continues. Run 'keychainctl sync now' until it does not say so, then "
+            + "repeat the command.")
+
     /// Whether another exchange may succeed where this one failed: the carrier could not be reached, is full, or fails.
     fileprivate var isOfCarrier: Bool {
         guard self != .pausedSync, self != .notInRing else { return false }

@@ -40,12 +40,16 @@ struct FetchedRing {
     var outcomes: [(ObjectName, Publication)] = []
     var isSealed = false
     var isComplete = false
+    /// Whether everything that was listed was read, as far as it can be. If not, the exchange is not complete, and the next one continues.
+    var hasReadAll = true
 }
 
 extension RingMember {
-    /// Enough rounds for a chain of segments that name each other; the next exchange continues.
+    /// Enough passes for a chain of segments that name each other; the next exchange continues.
     static let mostRounds = 8
 
+    /// Fetches what the carrier has, until there is no more or ``mostRounds`` passes have ended.
+    ///
     /// - Parameter isSealing: Whether local changes are sealed in the transaction that finds that there is nothing to fetch. They are
     ///   then published with everything else that the carrier lacks.
     func fetchAll(
@@ -53,11 +57,10 @@ extension RingMember {
         _ progress: (ExchangeReport) -> Void
     ) async throws(KeychainError) -> FetchedRing {
         var listing = try await carrier.listing()
-        let first = listing.names
-        var (number, isFirst, read, applied) = (0, true, Set<ObjectName>(), VersionVector())
-        while number < Self.mostRounds {
+        var reading = ExchangeReading(listing)
+        while reading.passes < Self.mostRounds {
             let round = try await prefetched(listing, carrier)
-            let (step, end) = try await take(round, isFirst: isFirst, isSealing, &report)
+            let (step, end) = try await take(round, isFirst: reading.isFirst, isSealing, &report)
             let (outcomes, wanted) = try await publish(step.effects, carrier, &report)
             if end.isConcluded, wanted.isEmpty, !outcomes.contains(where: { $0.1 == .otherThere }) {
                 progress(report)
@@ -67,19 +70,39 @@ extension RingMember {
             }
             let isNew = try await note(outcomes, wanted, carrier, &report)
             progress(report)
-            guard isNew || !round.found.objects.isEmpty || end.hasSeenRing else { break }
-            // What is too much for one round is read to its end: a removal accepts only what was read. What comes later has to wait, since
-            // a carrier may show something new each time.
-            let (names, replica) = (round.asked.union(wanted).intersection(first), step.state.replica)
-            let hasMoved = !names.isSubset(of: read) || replica.items.vector != applied
-            if !replica.readsInTurn || !hasMoved { number += 1 }
-            read.formUnion(names)
-            (isFirst, applied) = (false, replica.items.vector)
+            let hasCome = isNew || !round.found.objects.isEmpty
+            guard goesOn(&reading, round.asked.union(wanted), listing, hasCome) || end.hasSeenRing else { break }
             listing = try await carrier.listing()
         }
-        let last = listing
-        return FetchedRing(
-            listing: last, state: try await take(&report) { state, _ in state.replica.conclude(last) }.state)
+        return try await ended(reading, listing, &report)
+    }
+
+    /// Notes a round.
+    ///
+    /// - Returns: Whether another one may bring more.
+    private func goesOn(
+        _ reading: inout ExchangeReading, _ names: Set<ObjectName>, _ listing: Listing, _ hasCome: Bool
+    ) -> Bool {
+        guard let replica = known?.replica else { return hasCome }
+        // To tell what is left, segments that wait are opened.
+        defer { scrubResidue() }
+        reading.note(names, of: listing, replica)
+        return reading.goesOn(hasCome, replica)
+    }
+
+    /// Ends the rounds although something is still wanted: it cannot be read, or there is more than one exchange reads. What is missing on
+    /// the carrier can only be told if everything was read: a snapshot may have taken its place.
+    private func ended(
+        _ reading: ExchangeReading, _ listing: Listing, _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> FetchedRing {
+        let hasReadAll = Guarded(false)
+        let state = try await take(&report) { state, _ in
+            let isAll = reading.hasReadAll(state.replica)
+            hasReadAll.withLock { $0 = isAll }
+            if isAll { return state.replica.conclude(listing) }
+            return state.isMember ? [.found(.unread)] : []
+        }.state
+        return FetchedRing(listing: listing, state: state, hasReadAll: hasReadAll.withLock { $0 })
     }
 
     /// Reads what is new by the state that this process knows, without a transaction.

@@ -13,7 +13,7 @@ extension Finding {
     var kind: NoticeKind {
         switch self {
         case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack: .rolledBack
-        case .withheld, .stalled, .entryWithheld, .keysMissing: .withheld
+        case .withheld, .stalled, .entryWithheld, .keysMissing, .unread: .withheld
         case .silent, .viewIsOld: .silent
         case .equivocation, .startedAgain: .copied
         case .contested: .contested
@@ -38,6 +38,7 @@ extension Finding {
         case .stalled(let writer, _): "log \(writer.hex)"
         case .entryWithheld: "entry"
         case .keysMissing: "keys"
+        case .unread: "unread"
         case .silent(let member, _): member.hex
         case .viewIsOld: "all"
         case .headWentBack(let member, _, _): "head \(member.hex)"
@@ -67,8 +68,8 @@ extension Finding {
         case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack, .equivocation,
             .contested, .shownAfterRefusal, .differentState, .clockAhead:
             true
-        case .withheld, .stalled, .entryWithheld, .keysMissing, .silent, .viewIsOld, .startedAgain, .tooLargeToShare,
-            .notSent, .placeTaken, .notUnderstood, .notOpened, .refused:
+        case .withheld, .stalled, .entryWithheld, .keysMissing, .unread, .silent, .viewIsOld, .startedAgain,
+            .tooLargeToShare, .notSent, .placeTaken, .notUnderstood, .notOpened, .refused:
             false
         }
     }

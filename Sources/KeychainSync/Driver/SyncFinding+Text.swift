@@ -33,6 +33,10 @@ extension Finding {
                 + "On another machine, run: keychainctl sync now; then here again. If it was lost, another machine that may write sends it "
                 + "again in its first exchange that is ten minutes or more after it has noticed the loss. If none has it any more, make new "
                 + "keys by removing those that are gone: keychainctl sync remove"
+        case .unread:
+            "The exchange has ended before everything in the shared storage was read: there is more than one exchange reads, or something "
+                + "new each time. What was read is kept, and the next exchange continues. To continue now, run: keychainctl sync now. If it "
+                + "says this each time, check who writes to the shared storage."
         case .silent(let member, _):
             "The machine \(names.text(member)) has sent nothing for a week. If it is not in use any more, remove it from the ring."
         case .viewIsOld:

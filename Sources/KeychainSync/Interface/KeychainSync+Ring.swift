@@ -111,7 +111,7 @@ extension KeychainSync {
     ///
     /// - Parameters:
     ///   - machine: The ``SyncStatus/Machine/id`` of another machine.
-    ///   - withoutFetching: Whether the machine is also removed if this one cannot exchange first.
+    ///   - withoutFetching: Whether the machine is also removed if this one cannot exchange first, or has not read everything.
     /// - Throws: `itemNotFound` if no other machine has the ID; `missingEntitlement` if this machine is no member that may remove others;
     ///   `unavailable`, `locked`, and errors of ``now(timeout:)``. The message says whether the machine is removed: it is if only the
     ///   removal could not be sent.

@@ -123,7 +123,8 @@ public final class KeychainSync: Sendable {
     /// is up, the exchange ends after its present step. What an exchange has done stays done, and the next one continues.
     ///
     /// - Parameter timeout: How long it may take, the wait for other processes included. When the time is up, what was done until
-    ///   then is returned, with ``SyncReport/isComplete`` `false`; a step that has begun is not part of it.
+    ///   then is returned, with ``SyncReport/isComplete`` `false`; a step that has begun is not part of it. An exchange that has not
+    ///   read everything is not complete either.
     /// - Throws: `unavailable` if the vault is in no ring, sync is paused, or the carrier cannot be reached; `unsupported` if the ring
     ///   is at a place that no way of this program leads to, such as etcd; `missingEntitlement` if this machine was removed from the
     ///   ring; `locked`; `newerFormat` if another machine uses a newer version; `cancelled`; errors of the

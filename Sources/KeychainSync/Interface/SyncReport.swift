@@ -15,16 +15,18 @@ public struct SyncReport: Hashable, Sendable {
     public let waiting: [SyncRequest]
     /// What the user should know. None of it has stopped the exchange.
     public let notices: [SyncNotice]
-    /// Whether the exchange came to its end; `false` if its time was up before.
+    /// Whether the exchange came to its end; `false` if its time was up before, or the carrier has more than one exchange reads. The next
+    /// one continues.
     public let isComplete: Bool
 
+    /// - Parameter isComplete: Whether its time was enough.
     init(_ report: ExchangeReport, isComplete: Bool = true) {
         (received, sent, admitted) = (report.applied, report.sent, report.admitted)
         waiting = report.waiting.map {
             SyncRequest(id: WaitingMachine.text($0.id), name: $0.name, onlyReads: $0.role == .reader)
         }
         notices = report.findings.map { SyncNotice($0, report.names) }.sorted { $0.message < $1.message }
-        self.isComplete = isComplete
+        self.isComplete = isComplete && report.isComplete
     }
 }
 
@@ -51,7 +53,8 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
 
         /// The carrier, or a machine, shows an older state than before.
         public static let rolledBack = Kind(.rolledBack)
-        /// Another machine has seen a change that has not come here, changes have come in part, or a key of the ring has not come.
+        /// Another machine has seen a change that has not come here, changes have come in part, a key of the ring has not come, or an
+        /// exchange has ended before everything was read.
         public static let withheld = Kind(.withheld)
         /// A machine, or all of them, have sent nothing for long.
         public static let silent = Kind(.silent)

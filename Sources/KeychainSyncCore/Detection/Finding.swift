@@ -20,6 +20,8 @@ package enum Finding: Hashable, Sendable {
     case entryWithheld
     /// A key of the ring is missing here, with which others seal.
     case keysMissing
+    /// An exchange has ended before everything was read that the carrier shows.
+    case unread
     /// A member has published nothing for a long time.
     case silent(MemberID, since: UInt64)
     /// No member has published anything for a long time: this machine may be shown an old state.

@@ -87,9 +87,9 @@ extension Keychainctl.Sync {
                 The removed machine keeps the items that it has, but cannot read anything that is \
                 written from now on. Change the secrets that it knew.
 
-                This machine first fetches what the others have sent. If that fails, nobody is removed. \
-                With --without-fetching the machine is removed all the same, and what it has sent and this \
-                machine has not fetched is lost.
+                This machine first fetches what the others have sent. If that fails, or not everything was \
+                read, nobody is removed. With --without-fetching the machine is removed all the same, and \
+                what it has sent and this machine has not fetched is lost.
 
                 The open invitations of this machine are withdrawn: the removed one may know their codes. A \
                 recovery key that it made or knows lets it in again: remove that too, and make another one.
@@ -100,7 +100,8 @@ extension Keychainctl.Sync {
 
         @Argument(help: ArgumentHelp("Names or IDs of machines, as 'sync status' shows them.", valueName: "name"))
         var names: [String]
-        @Flag(help: "Remove it even if what it has sent cannot be fetched first.") var withoutFetching = false
+        @Flag(help: "Remove it even if not everything that it has sent can be fetched first.")
+        var withoutFetching = false
         @OptionGroup var confirmation: Confirmation
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
 
