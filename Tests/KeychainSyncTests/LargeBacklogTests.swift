@@ -198,6 +198,18 @@ struct LargeBacklogTests {
         #expect(try await !isNoticed())
     }
 
+    @Test func watch_afterAnExchangeThatHasNotReadEverything_continues() async throws {
+        let (machine, exchanges) = (overwhelmed, Guarded(0))
+        let watch = Task {
+            try await machine.member.watch(pauses: (.seconds(60), .seconds(60), .milliseconds(1))) { outcome in
+                if case .success = outcome { exchanges.withLock { $0 += 1 } }
+            }
+        }
+        defer { watch.cancel() }
+        // Its first look at the folder, and what it publishes, lead to others.
+        try await yieldUntil("it has exchanged five times") { exchanges.withLock { $0 } > 4 }
+    }
+
     @Test func removal_whileNotEverythingWasRead_isRefusedAndNotMade() async throws {
         let id = try await laptopID()
         let error = await #expect(throws: KeychainError.self) { _ = try await overwhelmed.member.remove([id]) }

@@ -8,7 +8,7 @@ import SecretMemory
 
 extension RingMember {
     /// Exchanges now, whenever an item is changed here or something comes from another machine, when something is due that was left to
-    /// others, and once an hour, until the task is cancelled.
+    /// others or to the next exchange, and once an hour, until the task is cancelled.
     ///
     /// A failure ends nothing: there is another try after a pause that grows to a minute. A vault that is locked is such a failure.
     ///
@@ -38,10 +38,13 @@ extension RingMember {
         signal.yield()
         for await _ in signals {
             do throws(KeychainError) {
-                tell(.success(try await exchange()))
+                let report = try await exchange()
+                tell(.success(report))
                 pause = pauses.first
                 due?.cancel()
-                due = timeUntilDue.map { [pauses] in Self.once(after: max($0, pauses.due), signal) }
+                // One that has not read everything is continued soon.
+                let wait = report.isComplete ? timeUntilDue : .zero
+                due = wait.map { [pauses] in Self.once(after: max($0, pauses.due), signal) }
                 // Its last steps have collected a change that came too late to be sent.
                 if hasNews(ifUnreadable: false) { signal.yield() }
                 if let state = known, state.place != carried?.place {
