@@ -41,6 +41,8 @@ extension RingMember {
             guard !state.invitations.isEmpty else { return nil }
             let carrier = try carrier(of: state)
             let names = try await carrier.listing().names.filter(state.isOfInvitation)
+            // The state may have others that were never published, or are removed already.
+            open = Set(names.compactMap(\.invitation)).map(ObjectName.invitation).sorted()
             try await carrier.removing(names.sorted())
             return nil
         } catch {
@@ -104,15 +106,22 @@ package struct RemainingInvitations: Sendable {
 extension RingState {
     /// Whether an object is an invitation of this machine, or asks by one.
     fileprivate func isOfInvitation(_ name: ObjectName) -> Bool {
-        switch name {
-        case .invitation(let id), .request(let id, _): invitations[id] != nil
-        default: false
-        }
+        name.invitation.map { invitations[$0] != nil } ?? false
     }
 
     /// The others may never have had such a value, and the state of the ring alone has it here.
     fileprivate var hasLosersOfItsOwn: Bool {
         replica.items.items.contains { id in replica.items[id].others.contains { $0.author == replica.member } }
+    }
+}
+
+extension ObjectName {
+    /// The invitation that it is, or that it asks by.
+    fileprivate var invitation: InvitationID? {
+        switch self {
+        case .invitation(let id), .request(let id, _): id
+        default: nil
+        }
     }
 }
 
