@@ -6,6 +6,7 @@ import KeychainEngine
 import KeychainKit
 import KeychainTestSupport
 import KeychainVault
+import SecretMemory
 import Testing
 
 @testable import keychainctl
@@ -30,10 +31,23 @@ struct HistoryLinkTests {
         for value in values { try store.save(Data(value.utf8), for: "a") }
     }
 
+    /// - Parameter flags: What the item requires from then on.
+    private func set(_ values: [String], _ service: String, _ flags: AccessControl.Flags) throws {
+        var store = store(service, KeepingStore(vault, .set, isQuiet: true))
+        store.accessControl = flags
+        store.context?.setApplicationPassword(SecretBytes(text: "own"))
+        for value in values { try store.save(Data(value.utf8), for: "a") }
+    }
+
     /// As `keychainctl move` does.
-    private func move(_ service: String, to target: String) throws {
+    ///
+    /// - Parameter flags: What the item requires.
+    private func move(_ service: String, to target: String, _ flags: AccessControl.Flags = .userPresence) throws {
         let keeping = KeepingStore(vault, .move, isQuiet: true)
-        let (source, goal) = (store(service, keeping), store(target, keeping))
+        let source = store(service, keeping)
+        source.context?.setApplicationPassword(SecretBytes(text: "own"))
+        var goal = store(target, keeping)
+        (goal.context, goal.accessControl) = (source.context, flags)
         try source.transaction { transaction in
             let value = try #require(try transaction.read(Data.self, for: "a"))
             try transaction.in(goal).create(value, for: "a")
@@ -41,9 +55,11 @@ struct HistoryLinkTests {
         }
     }
 
-    private func moveWhileOff(_ service: String, to target: String) throws {
+    private func moveWhileOff(
+        _ service: String, to target: String, _ flags: AccessControl.Flags = .userPresence
+    ) throws {
         try vault.switchHistory(on: false)
-        try move(service, to: target)
+        try move(service, to: target, flags)
         try vault.switchHistory(on: true)
     }
 
@@ -114,5 +130,112 @@ struct HistoryLinkTests {
                 .first)
         #expect(try KeptVersions(items: vault).versions(movedTo: item.id).isEmpty)
         #expect(try count("s") == 1)
+    }
+
+    // MARK: - Moves while the history is off, past versions that do not open
+
+    /// What the item requires at first, and what it requires when it is moved.
+    private static let requirements: [(first: AccessControl.Flags, last: AccessControl.Flags)] = [
+        (.userPresence, []), (.applicationPassword, .applicationPassword), (.applicationPassword, []),
+    ]
+
+    @Test(arguments: requirements)
+    func forgottenItem_whoseVersionsRequireMoreThanItsMove_leavesNone(
+        first: AccessControl.Flags, last: AccessControl.Flags
+    ) throws {
+        try set(["1", "2"], "s", first)
+        try set(["2"], "s", last)
+        try moveWhileOff("s", to: "last", last)
+        try forget("last")
+        #expect(try KeptVersions(items: vault).all().isEmpty)
+    }
+
+    @Test func forgottenItem_movedTwicePastVersionsThatRequireTheUser_leavesNone() throws {
+        try set(["1", "2"], "s")
+        try set(["2"], "s", [])
+        try moveWhileOff("s", to: "next", [])
+        try moveWhileOff("next", to: "last", [])
+        try forget("last")
+        #expect(try KeptVersions(items: vault).all().isEmpty)
+    }
+
+    /// The requirement ended while nothing was kept, so nothing is kept under the second name.
+    @Test func forgottenItem_whoseFormerLinkRequiresTheUser_leavesNoVersions() throws {
+        try set(["1", "2"], "s")
+        try move("s", to: "next")
+        try vault.switchHistory(on: false)
+        try set(["2"], "next", [])
+        try moveWhileOff("next", to: "last", [])
+        try forget("last")
+        #expect(try KeptVersions(items: vault).all().isEmpty)
+    }
+
+    @Test func forgottenItem_thatWasMovedPastVersionsThatRequireTheUser_leavesThoseOfALaterItem() throws {
+        try set(["1", "2"], "s")
+        try set(["2"], "s", [])
+        try moveWhileOff("s", to: "last", [])
+        try set(["3", "4"], "s", requiresUser: false)
+        try forget("last")
+        #expect(try count("s") == 1)
+    }
+
+    /// Two versions, and what leads from them to the item.
+    @Test func versionsThatRequireTheUser_whenALaterItemOfTheNameIsForgotten_stay() throws {
+        try set(["1", "2"], "s")
+        try set(["2"], "s", [])
+        try moveWhileOff("s", to: "last", [])
+        try set(["3", "4"], "s", requiresUser: false)
+        try forget("s")
+        #expect(try count("s") == 3)
+    }
+
+    @Test func forgottenItem_thatWasDeletedAndAddedAgainWhileTheHistoryWasOff_leavesNoVersions() throws {
+        try set(["1", "2"], "s", requiresUser: false)
+        #expect(try store("s", KeepingStore(vault, .delete, isQuiet: true)).remove(for: "a"))
+        try vault.switchHistory(on: false)
+        try set(["2"], "s", requiresUser: false)
+        try moveWhileOff("s", to: "last", [])
+        try forget("last")
+        #expect(try count("s") == 0)
+    }
+
+    /// The first item is still there under another name.
+    @Test func forgottenItem_thatHadTheNameOfOneThatWasMoved_leavesTheVersionsOfThatOne() throws {
+        try set(["1", "2"], "s", requiresUser: false)
+        try move("s", to: "first", [])
+        try set(["3", "4"], "s", requiresUser: false)
+        try move("s", to: "second", [])
+        try forget("second")
+        #expect(try count("s") == 2)
+    }
+
+    @Test func moveThatOnlyLeadsFromVersions_isNotUndone() throws {
+        try set(["1", "2"], "s")
+        try set(["2"], "s", [])
+        try moveWhileOff("s", to: "last", [])
+        let link = try #require(try KeptVersions(items: vault).all().last)
+        try #require(link.isBareLink)
+        let history = ItemHistory(
+            name: link.name, current: nil, versions: try KeptVersions(items: vault).versions(of: link.name), former: [])
+        #expect(try history.version(nil).number == link.number - 1)
+        #expect(throws: KeychainError.self) { _ = try history.version(link.number) }
+    }
+
+    @Test func moveWhileVersionsAreLocked_saysThatTheyStay() throws {
+        var store = store("s", KeepingStore(vault, .set, isQuiet: true), requiresUser: false)
+        for accessibility in [Accessibility.whenUnlocked, .always] {
+            store.accessibility = accessibility
+            try store.save(Data("1".utf8), for: "a")
+        }
+        try vault.switchHistory(on: false)
+        try place.setLockState(.locked)
+        let notes = try vault.transaction(.none) { (items) throws(KeychainError) in
+            let keeping = KeepingOperations(items, .move, .none, at: Date())
+            keeping.target = UUID()
+            _ = try keeping.delete(
+                Selection(itemClass: .genericPassword, conditions: [.service: .string("s")]), .none)
+            return keeping.notes
+        }
+        #expect(notes.contains { $0.contains("history --clear") })
     }
 }

@@ -92,7 +92,7 @@ final class KeepingOperations: ItemOperations {
             guard !listed.isEmpty else { return 0 }
             guard try settings().isOn else {
                 noteThatNothingIsKept()
-                if let target { for old in listed { try versions.link(old, to: target) } }
+                if let target { for old in listed { try link(old, to: target) } }
                 return 0
             }
             for (index, listed) in listed.enumerated() {
@@ -109,6 +109,7 @@ final class KeepingOperations: ItemOperations {
         } catch {
             // A deletion needs no key, and works while items are locked.
             guard error.reason == .locked else { throw error }
+            if target != nil { note(Self.staysLocked) }
         }
         return kept
     }
@@ -125,6 +126,11 @@ final class KeepingOperations: ItemOperations {
         .tooLarge: "The attributes of the item are too large for a version",
     ]
 
+    /// Nothing can lead from there to the new name.
+    private static let staysLocked =
+        "Versions of the item under its former name are locked. They stay when the item is forgotten. To remove them, unlock the "
+        + "vault and run 'keychainctl history --clear' with the former name."
+
     /// - Returns: Whether it is kept, or need not be.
     private func keep(
         _ old: StoredItem, _ deeds: [String], replacedBy new: Item? = nil
@@ -134,7 +140,7 @@ final class KeepingOperations: ItemOperations {
             let settings = try settings()
             guard settings.isOn else {
                 noteThatNothingIsKept()
-                if deeds == [KeptVersion.Deed.moved] { try versions.link(old, to: target ?? old.id) }
+                if deeds == [KeptVersion.Deed.moved] { try link(old, to: target ?? old.id) }
                 return true
             }
             let earlier = try versions.versions(of: KeptName(old.item))
@@ -152,10 +158,18 @@ final class KeepingOperations: ItemOperations {
         } catch {
             guard let obstacle = Self.obstacles[error.reason] else { throw error }
             note("\(obstacle), so this change was not kept and cannot be undone.")
-            if deeds == [KeptVersion.Deed.moved], error.reason != .locked {
-                try versions.link(old, to: target ?? old.id)
+            if deeds == [KeptVersion.Deed.moved] {
+                if error.reason == .locked { note(Self.staysLocked) } else { try link(old, to: target ?? old.id) }
             }
             return false
+        }
+    }
+
+    private func link(_ old: StoredItem, to target: UUID) throws(KeychainError) {
+        try versions.link(old, to: target) { number in
+            KeptVersion.item(
+                of: old, number, now, command.rawValue, [KeptVersion.Deed.moved, KeptVersion.Deed.unkept],
+                movedTo: target, broughtBack: nil, AccessControl(old.item.accessControl.accessibility))
         }
     }
 
@@ -176,8 +190,8 @@ final class KeepingOperations: ItemOperations {
         let proven = old.item.accessControl.needs.intersection(.user)
         for version in try versions.related(to: KeptName(old.item), old.id) {
             let own = version.stored.item.accessControl
-            // An absence has no value, and `undo` does not ask for it.
-            let wanted = version.isAbsence ? AccessControl(new.accessControl.accessibility) : new.accessControl
+            // It has no value, and `undo` does not ask for it.
+            let wanted = version.isEmpty ? AccessControl(new.accessControl.accessibility) : new.accessControl
             let better = try own.strengthened(by: wanted)
             guard own.needs.isSubset(of: proven), better != own else { continue }
             _ = try items.update(InternalItem.selection(version.stored.id), authorization) {

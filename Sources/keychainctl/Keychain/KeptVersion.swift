@@ -13,6 +13,8 @@ struct KeptVersion {
         static let moved = "moved"
         /// There was no item before: the version has only a name.
         static let added = "added"
+        /// Besides `moved`: while the history was off. The version has only a name, and leads from it to the item.
+        static let unkept = "unkept"
     }
 
     /// Counts the changes of one name.
@@ -31,6 +33,10 @@ struct KeptVersion {
     let stored: StoredItem
 
     var isAbsence: Bool { deeds == [Deed.added] }
+    /// Whether it only leads to another name. It cannot be undone.
+    var isBareLink: Bool { deeds == [Deed.moved, Deed.unkept] }
+    /// Whether it has only a name, and no value to protect.
+    var isEmpty: Bool { isAbsence || isBareLink }
     /// Whether there was no item of the name after the change.
     var leavesNothing: Bool { deeds == [Deed.deleted] || isMove }
 
@@ -93,18 +99,18 @@ extension KeptVersion {
         broughtBack: UUID?, _ protection: AccessControl
     ) -> Item {
         let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        let isAbsence = deeds == [Deed.added]
-        let size = isAbsence ? 0 : old.item.value?.count ?? 0
+        let isEmpty = deeds == [Deed.added] || deeds == [Deed.moved, Deed.unkept]
+        let size = isEmpty ? 0 : old.item.value?.count ?? 0
         var attributes = InternalItem.attributes(
             service: KeptName(old.item).service,
             account: "\(number) \(milliseconds) \(command) \(old.id) \(deeds.joined(separator: ",")) \(size)", at: date)
         attributes[.label] = .string(dayLabel(day(of: date)))
         if let movedTo { attributes[.generic] = .data(movedTo.data) }
         if let broughtBack { attributes[origin] = .data(broughtBack.data) }
-        if !isAbsence { attributes[line] = .data(ItemLine.start(of: old.item)) }
+        if !isEmpty { attributes[line] = .data(ItemLine.start(of: old.item)) }
         return Item(
             itemClass: .genericPassword, attributes: attributes, accessControl: protection,
-            value: isAbsence ? nil : old.item.value)
+            value: isEmpty ? nil : old.item.value)
     }
 
     /// Versions of one day have one label, so that those that are too old are found by an index.

@@ -29,19 +29,14 @@ struct KeptVersions {
     ///
     /// - Parameter id: The item that there is now, or was until now.
     func related(to name: KeptName, _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
-        var found = try versions(of: name)
-        // What was moved away from this name, and is still there, is another item. It keeps its versions.
-        if let id, let away = found.lastIndex(where: { $0.leadsTo != nil }), let target = found[away].leadsTo,
-            target != id, try isThere(target, found[away].name)
-        {
-            found.removeFirst(away + 1)
-        }
+        var found = try withoutEarlierItems(versions(of: name), id)
         var known = Set(found.map(\.original) + [id].compactMap { $0 })
         var next = Array(known)
-        while let id = next.popLast() {
-            for last in try versions(movedTo: id) {
+        while let former = next.popLast() {
+            for last in try versions(movedTo: former) {
                 // A later item of the same name keeps its versions.
-                for version in try versions(of: last.name) where version.number <= last.number {
+                let earlier = try versions(of: last.name).filter { $0.number <= last.number }
+                for version in try withoutEarlierItems(earlier, id) {
                     found.append(version)
                     if known.insert(version.original).inserted { next.append(version.original) }
                 }
@@ -49,6 +44,16 @@ struct KeptVersions {
         }
         var seen: Set<UUID> = []
         return found.filter { seen.insert($0.stored.id).inserted }
+    }
+
+    /// The versions of a name without those of an item that was moved away from it, and is still there: it is another one.
+    private func withoutEarlierItems(_ found: [KeptVersion], _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
+        guard let id else { return found }
+        for (index, version) in found.enumerated().reversed() {
+            guard let target = version.leadsTo, target != id, try isThere(target, version.name) else { continue }
+            return Array(found[(index + 1)...])
+        }
+        return found
     }
 
     private func isThere(_ id: UUID, _ formerName: KeptName) throws(KeychainError) -> Bool {
@@ -117,11 +122,9 @@ struct KeptVersions {
         for version in try versions(of: last.name) where version.number <= last.number { try drop(version) }
     }
 
-    /// The item of earlier names has another identity now.
-    ///
-    /// - Parameter proven: What the command has asked for. Nobody is asked here, and links that require more stay as they are.
-    func relink(_ id: UUID, to target: UUID, _ proven: Proofs.Needs = []) throws(KeychainError) {
-        for link in try versions(movedTo: id) where link.stored.item.accessControl.needs.isSubset(of: proven) {
+    /// The item of earlier names has another identity now. Nobody is asked here, and links that require the user stay as they are.
+    func relink(_ id: UUID, to target: UUID) throws(KeychainError) {
+        for link in try versions(movedTo: id) where link.stored.item.accessControl.needs.isEmpty {
             try redirect(link, to: target)
         }
     }
@@ -136,14 +139,23 @@ struct KeptVersions {
 
     /// Makes what is kept of an item lead to its new name, if the move itself is not kept: else it would be protected no better than
     /// before when the item is, and stay when the item is forgotten.
-    func link(_ old: StoredItem, to target: UUID) throws(KeychainError) {
+    ///
+    /// - Parameter link: A version that has only the name of the item, by its number. It is added if others cannot be changed.
+    func link(_ old: StoredItem, to target: UUID, _ link: (Int) -> Item) throws(KeychainError) {
         // Nobody is asked here for another password than the item's.
         let proven = old.item.accessControl.needs.intersection(.user)
-        let own = try versions(of: KeptName(old.item)).last {
-            $0.original == old.id && $0.stored.item.accessControl.needs.isSubset(of: proven)
+        func isOpen(_ version: KeptVersion) -> Bool { version.stored.item.accessControl.needs.isSubset(of: proven) }
+        let last = try versions(of: KeptName(old.item)).last
+        var leading: [KeptVersion] = []
+        // The item had another identity if it was deleted and brought back. What requires the user may be of one that was moved away.
+        let mayBeOther = last.map { $0.isLink || !$0.stored.item.accessControl.needs.isEmpty } ?? false
+        if let last, last.original == old.id || !mayBeOther { leading = [last] }
+        if leading.first?.original != old.id { leading += try versions(movedTo: old.id) }
+        guard leading.allSatisfy(isOpen) else {
+            _ = try items.insert(link((last?.number ?? 0) + 1), authorization)
+            return
         }
-        guard let own, own.leadsTo == nil else { return try relink(old.id, to: target, proven) }
-        try redirect(own, to: target)
+        for version in leading { try redirect(version, to: target) }
     }
 
     /// Removes all versions of an item, and those of the names that it had before it was moved.

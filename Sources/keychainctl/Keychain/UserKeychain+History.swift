@@ -22,7 +22,8 @@ struct ItemHistory {
     /// The last change. Dates do not tell, since the clock may have been put back: what the item itself went through under
     /// this name came after its arrival, and what others did before it. A move that was not kept cannot be undone.
     private var newest: KeptVersion? {
-        versions.last { $0.original == current?.id } ?? former.last { $0.isMove } ?? versions.last
+        let versions = versions.filter { !$0.isBareLink }
+        return versions.last { $0.original == current?.id } ?? former.last { $0.isMove } ?? versions.last
     }
 
     /// - Parameter number: `nil` for the newest.
@@ -32,8 +33,8 @@ struct ItemHistory {
             guard let newest else { throw .isNotKept }
             return newest
         }
-        guard let version = versions.last(where: { $0.number == number }) ?? former.last(where: { $0.number == number })
-        else { throw .isNotKept }
+        let version = versions.last { $0.number == number } ?? former.last { $0.number == number }
+        guard let version, !version.isBareLink else { throw .isNotKept }
         return version
     }
 }
