@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sample of what `make faults` does in full.
 
-import Foundation
 import KeychainTestSupport
 import Testing
 
@@ -64,15 +63,9 @@ struct FaultSampleTests {
         #expect(points >= least, "\(run.output)")
     }
 
-    /// Waits on a thread of its own. There are as few threads for tests as processors, and this takes minutes.
     private func harness(_ arguments: [String]) async throws -> ChildResult {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        try ChildProcess.run(Programs.built("fault-harness"), arguments, limit: .seconds(3600))
-                    })
-            }
+        try await onOwnThread {
+            try ChildProcess.run(Programs.built("fault-harness"), arguments, limit: .seconds(3600))
         }
     }
 }

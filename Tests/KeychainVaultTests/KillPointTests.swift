@@ -5,9 +5,9 @@ import KeychainTestSupport
 import Testing
 
 struct KillPointTests {
-    @Test func points_ofTwoCalls_areCountedUntilTheProgramEnds() throws {
+    @Test func points_ofTwoCalls_areCountedUntilTheProgramEnds() async throws {
         var tried: [String] = []
-        let points = try KillPoints(calls: ["fsync", "unlink"], every: 2).count { call, occurrence in
+        let points = try await KillPoints(calls: ["fsync", "unlink"], every: 2).count { call, occurrence in
             tried.append("\(call) \(occurrence)")
             return call == "fsync" && occurrence <= 4
         }
@@ -15,10 +15,10 @@ struct KillPointTests {
         #expect(tried == ["fsync 1", "fsync 3", "fsync 5", "unlink 1"])
     }
 
-    @Test func points_ofAProgramThatIsAlwaysKilled_areAnErrorAtTheLimit() {
+    @Test func points_ofAProgramThatIsAlwaysKilled_areAnErrorAtTheLimit() async {
         var tried = 0
-        #expect(throws: KillsWithoutEnd.self) {
-            try KillPoints(calls: ["fsync"], every: 3, atMost: 10).count { _, _ in
+        await #expect(throws: KillsWithoutEnd.self) {
+            try await KillPoints(calls: ["fsync"], every: 3, atMost: 10).count { _, _ in
                 tried += 1
                 return true
             }
@@ -27,9 +27,9 @@ struct KillPointTests {
     }
 
     /// As `strace` fails at each occurrence if it may not trace.
-    @Test func points_ofAProgramThatFails_endWithItsError() {
-        #expect(throws: LimitReached.self) {
-            try KillPoints(calls: ["fsync"], every: 1).count { _, _ in throw LimitReached("The program", .zero) }
+    @Test func points_ofAProgramThatFails_endWithItsError() async {
+        await #expect(throws: LimitReached.self) {
+            try await KillPoints(calls: ["fsync"], every: 1).count { _, _ in throw LimitReached("The program", .zero) }
         }
     }
 }

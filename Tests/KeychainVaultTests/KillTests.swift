@@ -33,21 +33,23 @@ struct KillTests {
     ]
 
     @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
-    func writer_killedAtAnyWriteCall_keepsWhatWasAcknowledged() throws {
+    func writer_killedAtAnyWriteCall_keepsWhatWasAcknowledged() async throws {
         let strace = try #require(Programs.strace)
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 9
-        let points = try KillPoints(calls: Self.calls, every: stride).count { call, occurrence in
-            try isKilledAndSurvived(at: occurrence, of: call, strace)
+        let points = try await KillPoints(calls: Self.calls, every: stride).count { call, occurrence in
+            try await isKilledAndSurvived(at: occurrence, of: call, strace)
         }
         print("killed at \(points) points")
         #expect(points >= 200 / stride)
     }
 
     /// - Returns: `false` if the script ended before the call occurred that often.
-    private func isKilledAndSurvived(at occurrence: Int, of call: String, _ strace: String) throws -> Bool {
+    private func isKilledAndSurvived(at occurrence: Int, of call: String, _ strace: String) async throws -> Bool {
         let test = try TestVault()
         let injection = "\(call):signal=KILL:when=\(occurrence)"
-        let child = try test.exercise(["script", "\(ScriptedState.steps)"], injecting: injection, strace: strace)
+        let child = try await onOwnThread {
+            try test.exercise(["script", "\(ScriptedState.steps)"], injecting: injection, strace: strace)
+        }
         let acknowledged = child.lines.count
         #expect(child.lines == (0..<acknowledged).map(String.init), "\(injection): \(child.output)")
         let found = try test.state()

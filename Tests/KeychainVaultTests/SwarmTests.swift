@@ -33,14 +33,16 @@ struct SwarmTests {
         #expect(try test.state().count == 8)
     }
 
-    @Test func eightProcesses_addingUpdatingAndDeleting_loseAndDoubleNothing() throws {
+    @Test func eightProcesses_addingUpdatingAndDeleting_loseAndDoubleNothing() async throws {
         let test = try TestVault()
         let children = try (0..<8).map { worker in
             try ChildProcess(
                 Exerciser.path, test.exerciserArguments(["swarm", "\(worker)", "250"])
             ).start()
         }
-        let events = try children.flatMap { try $0.finish().lines.compactMap(SwarmEvent.init) }
+        let events = try await onOwnThread {
+            try children.flatMap { try $0.finish().lines.compactMap(SwarmEvent.init) }
+        }
         #expect(events.count == 8 * 250)
         let unexpected = events.filter { !["ok", "duplicateItem", "itemNotFound"].contains($0.outcome) }
         #expect(unexpected.isEmpty, "\(unexpected.prefix(3))")

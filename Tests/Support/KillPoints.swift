@@ -18,16 +18,16 @@ package struct KillPoints {
     ///   there, and throws if the program has failed.
     /// - Returns: The number of points at which the program was killed.
     /// - Throws: ``KillsWithoutEnd``, or what the closure throws.
-    package func count(_ isKilled: (_ call: String, _ occurrence: Int) throws -> Bool) throws -> Int {
+    package func count(_ isKilled: (_ call: String, _ occurrence: Int) async throws -> Bool) async throws -> Int {
         var points = 0
-        for call in calls { points += try count(call, isKilled) }
+        for call in calls { points += try await count(call, isKilled) }
         return points
     }
 
-    private func count(_ call: String, _ isKilled: (String, Int) throws -> Bool) throws -> Int {
+    private func count(_ call: String, _ isKilled: (String, Int) async throws -> Bool) async throws -> Int {
         var points = 0
         for occurrence in stride(from: 1, through: limit, by: step) {
-            guard try isKilled(call, occurrence) else { return points }
+            guard try await isKilled(call, occurrence) else { return points }
             points += 1
         }
         throw KillsWithoutEnd(description: "The program is still killed at occurrence \(limit) of \(call).")

@@ -6,7 +6,7 @@ import Foundation
 /// A process whose input stays open until it is ended; each of its lines is waited for.
 package final class RunningExerciser {
     /// What it left behind.
-    package struct Result {
+    package struct Result: Sendable {
         /// The lines that no test has taken.
         package let lines: [String]
         package let status: Int32

@@ -29,11 +29,7 @@ extension SecretChanges {
 extension SharedVault {
     /// What an exerciser prints, waited for on a thread that no other test needs.
     func lines(_ command: String...) async throws -> [String] {
-        try await withCheckedThrowingContinuation { waiting in
-            Thread.detachNewThread {
-                waiting.resume(with: Result { try self.start(command).finish().lines })
-            }
-        }
+        try await onOwnThread { try self.start(command).finish().lines }
     }
 }
 

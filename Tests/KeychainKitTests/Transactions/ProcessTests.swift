@@ -8,14 +8,16 @@ import Testing
 
 @Suite("Several processes")
 struct ProcessTests {
-    @Test func counter_incrementedByEightProcesses_countsEveryStep() throws {
+    @Test func counter_incrementedByEightProcesses_countsEveryStep() async throws {
         let vault = try SharedVault()
-        let programs = try (0..<8).map { _ in try vault.start(["increment", "counter", "500"]) }
-        for program in programs {
-            let result = try program.finish()
+        let results = try await onOwnThread {
+            let programs = try (0..<8).map { _ in try vault.start(["increment", "counter", "500"]) }
+            return try programs.map { try $0.finish() }
+        }
+        for result in results {
             #expect(result.lines == (0..<500).map(String.init), "\(result.lines.filter { $0.hasPrefix("failed") })")
         }
-        #expect(try vault.store.read(Int.self, for: "counter") == 4000)
+        #expect(try await vault.store.read(Int.self, for: "counter") == 4000)
     }
 }
 
@@ -26,22 +28,23 @@ struct TransactionKillTests {
     private static let (steps, size) = (3, 50)
 
     @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
-    func transactionOfFiftyItems_killedAtAnyWriteCall_isWholeOrNothing() throws {
+    func transactionOfFiftyItems_killedAtAnyWriteCall_isWholeOrNothing() async throws {
         let strace = try #require(Programs.strace)
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 5
-        let points = try KillPoints(calls: Self.calls, every: stride).count { call, occurrence in
-            try isKilledAndWhole(at: occurrence, of: call, strace)
+        let points = try await KillPoints(calls: Self.calls, every: stride).count { call, occurrence in
+            try await isKilledAndWhole(at: occurrence, of: call, strace)
         }
         print("killed at \(points) points")
         #expect(points >= 60 / stride)
     }
 
     /// - Returns: `false` if the program ended before the call occurred that often.
-    private func isKilledAndWhole(at occurrence: Int, of call: String, _ strace: String) throws -> Bool {
+    private func isKilledAndWhole(at occurrence: Int, of call: String, _ strace: String) async throws -> Bool {
         let vault = try SharedVault()
         let injection = "\(call):signal=KILL:when=\(occurrence)"
-        let result = try vault.run(
-            ["transact", "\(Self.steps)", "\(Self.size)"], injecting: injection, strace: strace)
+        let result = try await onOwnThread {
+            try vault.run(["transact", "\(Self.steps)", "\(Self.size)"], injecting: injection, strace: strace)
+        }
         let acknowledged = result.lines.count
         #expect(result.lines == (0..<acknowledged).map(String.init), "\(injection)")
         let found = try state(vault.reopened())

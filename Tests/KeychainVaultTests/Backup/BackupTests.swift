@@ -234,7 +234,7 @@ struct BackupTests {
 
     /// `KEYCHAIN_FAULTS=all` tries each occurrence of each call, otherwise some.
     @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
-    func backup_killedOrFailingAtAnyWriteCall_leavesTheOldFileOrTheNew() throws {
+    func backup_killedOrFailingAtAnyWriteCall_leavesTheOldFileOrTheNew() async throws {
         let strace = try #require(Programs.strace)
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
         let test = try Self.vault()
@@ -245,8 +245,9 @@ struct BackupTests {
         var points = 0
         for fault in ["pwrite64:signal=KILL", "fsync:signal=KILL", "rename:signal=KILL", "pwrite64:error=ENOSPC"] {
             for occurrence in Swift.stride(from: 1, to: 200, by: stride) {
-                let child = try test.exercise(
-                    ["backup", file], injecting: fault + ":when=\(occurrence)", strace: strace)
+                let child = try await onOwnThread {
+                    try test.exercise(["backup", file], injecting: fault + ":when=\(occurrence)", strace: strace)
+                }
                 #expect([Self.items, Self.items + 1].contains(try Self.state(of: file, test).count))
                 guard child.wasSignalled || child.lines != ["done"] else {
                     // The first calls are those of the reader, which does without them on a full disk.

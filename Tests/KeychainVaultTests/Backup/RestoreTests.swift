@@ -158,7 +158,7 @@ struct RestoreTests {
 
     /// `KEYCHAIN_FAULTS=all` tries each occurrence of each call, otherwise some.
     @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"))
-    func restoration_killedOrFailingAtAnyWriteCall_leavesTheOldVaultOrTheNew() throws {
+    func restoration_killedOrFailingAtAnyWriteCall_leavesTheOldVaultOrTheNew() async throws {
         let strace = try #require(Programs.strace)
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
         let (template, _) = try vaultWithBackup()
@@ -170,7 +170,7 @@ struct RestoreTests {
             "unlink:signal=KILL", "ftruncate:signal=KILL", "pwrite64:error=ENOSPC", "write:error=EIO",
         ] {
             for occurrence in Swift.stride(from: 1, to: 400, by: stride) {
-                guard try survives(fault + ":when=\(occurrence)", template, strace) else { break }
+                guard try await survives(fault + ":when=\(occurrence)", template, strace) else { break }
                 points += 1
             }
         }
@@ -179,10 +179,12 @@ struct RestoreTests {
     }
 
     /// - Returns: `false` if the restoration ended before the fault.
-    private func survives(_ fault: String, _ template: TestVault, _ strace: String) throws -> Bool {
+    private func survives(_ fault: String, _ template: TestVault, _ strace: String) async throws -> Bool {
         let test = try TestVault()
         try #require(try ChildProcess.run("/bin/cp", ["-a", template.root + "/.", test.root]).status == 0)
-        let child = try test.exercise(["restore", test.root + "/backup"], injecting: fault, strace: strace)
+        let child = try await onOwnThread {
+            try test.exercise(["restore", test.root + "/backup"], injecting: fault, strace: strace)
+        }
         let isDone = child.lines.first == "done"
         let counts = isDone ? [BackupTests.items] : [BackupTests.items, BackupTests.items + 1]
         #expect(counts.contains(try test.state().count), "\(fault): \(child.output)")

@@ -12,10 +12,12 @@ import Testing
 @Suite(.serialized)
 struct HeadKillTests {
     /// `KEYCHAIN_FAULTS=all` kills 10,000 writers.
-    @Test func writer_killedAtAnyMoment_isNeverTakenForAnOlderVault() throws {
+    @Test func writer_killedAtAnyMoment_isNeverTakenForAnOlderVault() async throws {
         let count = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 10_000 : 300
         let test = try Self.vaultInMemory()
-        let child = try test.exercise("crash-runs", "\(count)", "\(UInt64.random(in: 0 ... .max))")
+        let child = try await onOwnThread {
+            try test.exercise("crash-runs", "\(count)", "\(UInt64.random(in: 0 ... .max))")
+        }
         let words = child.lines.last?.split(separator: " ").map(String.init) ?? []
         print("crash runs: \(words.joined(separator: " "))")
         #expect(words.first == "killed" && words.last == "0", "\(child.output) \(child.errors)")

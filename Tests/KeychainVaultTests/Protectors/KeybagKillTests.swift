@@ -43,11 +43,11 @@ struct KeybagKillTests {
     }
 
     @Test(.enabled(if: Programs.strace != nil, "strace cannot trace here"), arguments: changes)
-    func change_killedAtAnyWriteCall_leavesTheOldSecretOrTheNewAndEveryItem(_ change: Change) throws {
+    func change_killedAtAnyWriteCall_leavesTheOldSecretOrTheNewAndEveryItem(_ change: Change) async throws {
         let strace = try #require(Programs.strace)
         let template = try Self.template()
-        let points = try KillPoints(calls: Self.calls, every: Self.stride).count { call, occurrence in
-            try Self.isKilledAndSurvived(at: occurrence, of: call, change, template, strace)
+        let points = try await KillPoints(calls: Self.calls, every: Self.stride).count { call, occurrence in
+            try await Self.isKilledAndSurvived(at: occurrence, of: call, change, template, strace)
         }
         print("\(change.name): killed at \(points) points")
         // Each change writes and syncs, so that a sample too has a point of both.
@@ -57,12 +57,14 @@ struct KeybagKillTests {
     /// - Returns: `false` if the change ended before the call occurred that often.
     private static func isKilledAndSurvived(
         at occurrence: Int, of call: String, _ change: Change, _ template: TestVault, _ strace: String
-    ) throws -> Bool {
+    ) async throws -> Bool {
         let test = try TestVault(.cheap)
         let copy = try ChildProcess.run("/bin/cp", ["-a", template.root + "/.", test.root])
         try #require(copy.status == 0)
-        let child = try test.exercise(
-            ["change", change.name], injecting: "\(call):signal=KILL:when=\(occurrence)", strace: strace)
+        let child = try await onOwnThread {
+            try test.exercise(
+                ["change", change.name], injecting: "\(call):signal=KILL:when=\(occurrence)", strace: strace)
+        }
         let point = "\(change.name), \(call) \(occurrence)"
         let isDone = child.lines.last == "done"
         #expect(try opens(test, isDone: isDone, change.name), "\(point): \(child.output)")
