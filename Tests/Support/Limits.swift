@@ -11,6 +11,9 @@ extension Duration {
         if let limit = environment["KEYCHAIN_TEST_LIMIT"].flatMap(Int.init) { return .seconds(limit) }
         return environment["KEYCHAIN_FAULTS"] == "all" ? .seconds(14_400) : .seconds(900)
     }()
+
+    /// Of a server, which its test ends. It has to outlive the test, which may wait for a thread of Swift's pool after each `await`.
+    package static let serverLimit = testLimit * 4
 }
 
 /// A test has waited for this for so long that it will never happen.

@@ -26,7 +26,7 @@
             process.environment = ["HOME": authority.folder.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]
             process.currentDirectoryURL = authority.folder.url
             (process.standardInput, process.standardOutput) = (input, output)
-            try process.run(limitedTo: .testLimit)
+            try process.run(limitedTo: .serverLimit)
             let line = try output.fileHandleForReading.readSome()
             let log = (try? authority.text("nginx.log")) ?? ""
             try #require(line == Data("ready\n".utf8), "nginx does not start: \(log)")

@@ -15,7 +15,7 @@
     @testable import KeychainSyncCore
     @testable import KeychainSyncEtcd
 
-    @Suite(.enabled(if: Etcd.isInstalled, Etcd.isMissing), .serialized, .timeLimit(.minutes(20)))
+    @Suite(.enabled(if: Etcd.isInstalled, Etcd.isMissing), .serialized, .timeLimit(.minutes(60)))
     struct EtcdConfirmedTests {
         private let folder: TemporaryFolder
 

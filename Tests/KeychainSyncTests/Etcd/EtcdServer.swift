@@ -101,7 +101,7 @@
             try Data().write(to: URL(fileURLWithPath: log))
             let output = FileHandle(forWritingAtPath: log)
             (own.standardOutput, own.standardError) = (output, output)
-            try own.run(limitedTo: .testLimit)
+            try own.run(limitedTo: .serverLimit)
             process = own
         }
 
