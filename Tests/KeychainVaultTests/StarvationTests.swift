@@ -26,15 +26,17 @@ struct StarvationTests {
     ]
 
     @Test(arguments: faults)
-    func writer_onFailingMedium_reportsItAndKeepsWhatWasAcknowledged(_ fault: Fault) throws {
+    func writer_onFailingMedium_reportsItAndKeepsWhatWasAcknowledged(_ fault: Fault) async throws {
         let strace = try #require(Programs.strace)
         var isReported = false
         let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 11
         for occurrence in stride(from: 1, through: 60, by: step) {
             let test = try TestVault()
             try test.engine.add(.genericPassword("exerciser", "before", value: "kept"))
-            let child = try test.exercise(
-                ["script", "5"], injecting: "\(fault.call):error=\(fault.error):when=\(occurrence)+", strace: strace)
+            let injection = "\(fault.call):error=\(fault.error):when=\(occurrence)+"
+            let child = try await onOwnThread {
+                try test.exercise(["script", "5"], injecting: injection, strace: strace)
+            }
             #expect(!child.wasSignalled, "\(fault) at \(occurrence): \(child.errors)")
             var expected = ScriptedState.after(child.acknowledgedSteps)
             expected["before"] = "kept"
