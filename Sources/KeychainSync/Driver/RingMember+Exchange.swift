@@ -26,10 +26,10 @@ extension RingMember {
     /// - Parameters:
     ///   - tidying: When this machine does what one of several has to do.
     ///   - isLettingIn: Whether machines that ask are let in.
-    ///   - isReadingAll: Whether it fails, instead of being incomplete, if something was left unread.
+    ///   - leaving: Machines that are to be removed. It fails if something that they have written may be missing here.
     func exchange(
         timeout: Duration = .seconds(30), tidying: Tidying, lettingIn isLettingIn: Bool = true,
-        readingAll isReadingAll: Bool = false, _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
+        beforeRemoving leaving: [MemberID] = [], _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
         let (lock, present) = try await blocking { [self] () throws(KeychainError) -> (SyncLock, RingState?) in
             guard try vault.isInRing else { throw .notInRing }
@@ -42,7 +42,7 @@ extension RingMember {
         guard !state.isPaused else { throw .pausedSync }
         do throws(KeychainError) {
             try await exchange(
-                state, tidying: tidying, lettingIn: isLettingIn, readingAll: isReadingAll, &report, progress)
+                state, tidying: tidying, lettingIn: isLettingIn, beforeRemoving: leaving, &report, progress)
         } catch {
             await storeFailure(error)
             throw error
@@ -51,14 +51,14 @@ extension RingMember {
     }
 
     private func exchange(
-        _ state: RingState, tidying: Tidying, lettingIn isLettingIn: Bool, readingAll isReadingAll: Bool,
+        _ state: RingState, tidying: Tidying, lettingIn isLettingIn: Bool, beforeRemoving leaving: [MemberID],
         _ report: inout ExchangeReport, _ progress: @Sendable (ExchangeReport) -> Void
     ) async throws(KeychainError) {
         let carrier = ExchangeCarrier(carrier: try carrier(of: state))
         var fetched = try await fetchAll(carrier, sealing: tidying == .inTurn, &report, progress)
         if !isLettingIn { fetched.state.invitations = [:] }
         guard fetched.state.isMember else { throw .noMember(fetched.state.replica) }
-        guard fetched.hasReadAll || !isReadingAll else { throw .hasNotReadAll }
+        if !leaving.isEmpty { try fetched.checkNothingIsMissing(of: leaving, report) }
         if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
         unstoredFailure.withLock { $0 = nil }
     }

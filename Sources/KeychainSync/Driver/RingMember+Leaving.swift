@@ -83,7 +83,7 @@ extension RingMember {
         guard state.isMember, state.mayWrite else { return false }
         var (items, replica) = (ItemExchange(transaction, now, hidden: state.hidden), state.replica)
         _ = try items.takeOutgoing(&replica)
-        return replica.unpublishedCount > 0
+        return replica.unsentCount > 0
     }
 }
 

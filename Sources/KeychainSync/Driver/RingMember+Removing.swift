@@ -20,7 +20,7 @@ extension RingMember {
     package func remove(
         _ members: [MemberID], isWithoutFetching: Bool = false
     ) async throws(KeychainError) -> ExchangeReport {
-        var report = try await exchangeBeforeRemoval(isOptional: isWithoutFetching)
+        var report = try await exchangeBeforeRemoval(of: members, isOptional: isWithoutFetching)
         let step = try await take(&report) { state, now in
             guard !state.isPaused else { throw KeychainError.pausedSync }
             let replica = state.replica
@@ -36,6 +36,7 @@ extension RingMember {
             for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
             report.add(try await exchange(tidying: .atOnce))
         } catch {
+            await storeFailure(error)
             // Until another decision is made, this machine sends nothing else; the removal itself is sent already.
             let what =
                 error == .undecidedRing
@@ -46,10 +47,12 @@ extension RingMember {
         return report
     }
 
-    private func exchangeBeforeRemoval(isOptional: Bool) async throws(KeychainError) -> ExchangeReport {
+    private func exchangeBeforeRemoval(
+        of members: [MemberID], isOptional: Bool
+    ) async throws(KeychainError) -> ExchangeReport {
         do throws(KeychainError) {
             // Who asks now may be one that is to be removed, and has a code.
-            return try await exchange(tidying: .inTurn, lettingIn: false, readingAll: !isOptional)
+            return try await exchange(tidying: .inTurn, lettingIn: false, beforeRemoving: isOptional ? [] : members)
         } catch {
             // Everything was fetched, unless that is not asked for. What is to be decided may be who is removed.
             if error == .undecidedRing { return ExchangeReport() }
@@ -57,6 +60,21 @@ extension RingMember {
             guard isOptional else { throw .notRemoved(error) }
             return ExchangeReport()
         }
+    }
+}
+
+extension FetchedRing {
+    /// Checks that nothing that machines have written is missing here, as far as it can be known.
+    func checkNothingIsMissing(of members: [MemberID], _ report: ExchangeReport) throws(KeychainError) {
+        guard hasReadAll else { throw .hasNotReadAll }
+        let isOlder = report.findings.contains { finding in
+            switch finding {
+            case .entriesMissing, .logWentBack, .snapshotMissing, .revisionWentBack: true
+            default: false
+            }
+        }
+        guard !isOlder else { throw .storageIsOlder }
+        guard !state.replica.lacksWrites(of: members, in: listing) else { throw .writesAreMissing }
     }
 }
 
@@ -69,11 +87,24 @@ extension RingState {
 
 extension KeychainError {
     /// Of an exchange that has to read everything.
-    static let hasNotReadAll = KeychainError(
+    fileprivate static let hasNotReadAll = KeychainError(
         .unavailable,
         "The exchange has ended before everything in the shared storage was read: there is more than one exchange reads, or something new "
             + "each time. What was read is kept, and the next exchange continues. Run 'keychainctl sync now' until it does not say so, then "
             + "repeat the command.")
+
+    /// The same, of a carrier that was put back, or of which only the folder is there.
+    fileprivate static let storageIsOlder = KeychainError(
+        .unavailable,
+        "The shared storage shows an older state than before, so what the machine has sent last may be missing there. Check that it is "
+            + "the right one, and complete: a folder may not be mounted. Then repeat the command.")
+
+    /// The same, of machines some of whose changes were seen and cannot be applied.
+    fileprivate static let writesAreMissing = KeychainError(
+        .unavailable,
+        "It has written changes that are not applied here: something before them has not come yet, or their files are damaged. Run "
+            + "'keychainctl sync now' there, and wait until the shared storage has delivered everything. Then repeat the command."
+    )
 
     /// Whether another exchange may succeed where this one failed: the carrier could not be reached, is full, or fails.
     fileprivate var isOfCarrier: Bool {

@@ -110,7 +110,7 @@ extension RingStatus {
         groups = replica.ring.policy.groups
         isMember = replica.ring.isActive(replica.member)
         (items, self.staying) = (replica.items.items.count, staying)
-        (pending, unused) = (replica.unpublishedCount, replica.unusedCount)
+        (pending, unused) = (replica.unsentCount, replica.unusedCount)
         conflicts = replica.items.items.count { replica.hasConflict($0) }
         kept = state.kept.all.count
         hasRecoveryKey = replica.ring.active.contains { $0.role == .recovery }

@@ -189,6 +189,9 @@ package struct Replica: Sendable {
         return outbox.count + segments.reduce(0) { $0 + ($1.batch?.entries.count ?? 0) }
     }
 
+    /// How many changes of this machine the others cannot have yet: those of items, and those of the ring, such as removals.
+    package var unsentCount: Int { unpublishedCount + unlisted.count }
+
     /// Whether the item has a value that is not shown. Machines that had the same item before they met have no
     /// conflict.
     package func hasConflict(_ item: SyncID) -> Bool {

@@ -87,9 +87,9 @@ extension Keychainctl.Sync {
                 The removed machine keeps the items that it has, but cannot read anything that is \
                 written from now on. Change the secrets that it knew.
 
-                This machine first fetches what the others have sent. If that fails, or not everything was \
-                read, nobody is removed. With --without-fetching the machine is removed all the same, and \
-                what it has sent and this machine has not fetched is lost.
+                This machine first fetches what the others have sent. If that fails, or changes of the machine \
+                are missing, nobody is removed. With --without-fetching the machine is removed all the same, \
+                and what it has sent and this machine has not fetched is lost.
 
                 The open invitations of this machine are withdrawn: the removed one may know their codes. A \
                 recovery key that it made or knows lets it in again: remove that too, and make another one.
