@@ -108,6 +108,15 @@ struct RemovalLossTests {
         #expect(try await members(laptop) == ["desktop", "laptop"])
     }
 
+    @Test func changesThatAreNotAllHere_areToldWithTheNameOfTheirMachine() async throws {
+        let (laptop, desktop) = try await pair(without: .theFirstChange)
+        try await laptop.exchange()
+        world.advance(Observations.grace)
+        let report = try await laptop.exchange()
+        let writer = try await world.replica(desktop).writer
+        #expect(report.texts.contains { $0.hasPrefix("Changes of 'desktop' (the log \(writer.hex)) from segment") })
+    }
+
     // MARK: - The removal itself
 
     /// The laptop after it has removed the desktop, and could not send that.

@@ -220,7 +220,7 @@ extension RingMember {
         report.applied += step.applied
         report.taken += step.taken
         report.findings.formUnion(step.findings)
-        report.names = MachineNames(step.state.replica.ring)
+        report.names = MachineNames(step.state.replica)
         return step
     }
 

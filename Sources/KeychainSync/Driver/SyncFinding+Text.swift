@@ -10,7 +10,7 @@ extension Finding {
     package func text(_ names: MachineNames = MachineNames()) -> String {
         switch self {
         case .logWentBack(let writer, let known, let shown):
-            "The shared storage shows an older state of \(writer.hex): \(shown) of \(known) segments. A backup may have been restored. "
+            "The shared storage shows an older state of \(names.text(writer)): \(shown) of \(known) segments. A backup may have been restored. "
                 + "The machines that have the missing segments write them again."
         case .entriesMissing(let count):
             "\(count) entries about the ring's members are gone from the shared storage. They are written again."
@@ -20,10 +20,10 @@ extension Finding {
             "The revision of etcd went back from \(known) to \(shown): it was restored from a backup, or is another one. The machines write "
                 + "again what is missing. This is said until the revision is \(known) again, or you run: keychainctl sync dismiss"
         case .withheld(let writer, let counter):
-            "Change \(counter) of \(writer.hex) is known to another machine, but has not arrived here. If it stays missing, check "
+            "Change \(counter) of \(names.text(writer)) is known to another machine, but has not arrived here. If it stays missing, check "
                 + "whether the shared storage is complete."
         case .stalled(let writer, let number):
-            "Changes of \(writer.hex) from segment \(number) on have arrived in part and are not applied: another segment of them, a part "
+            "Changes of \(names.text(writer)) from segment \(number) on have arrived in part and are not applied: another segment of them, a part "
                 + "of a snapshot, or an entry of the ring's log that they follow, is missing. If it stays missing, check whether the shared storage is complete."
         case .entryWithheld:
             "An entry of the ring's log has not arrived here, although what follows it has: new keys or machines of the ring, and what they "
@@ -85,7 +85,14 @@ extension Finding {
             "An item from another machine (\(item.hex)) is not shown here: \(refusal.text)."
         case .refused(let name, let refusal):
             "'\(name.text)' in the shared storage is not used: \(refusal.text)."
+                + (name.machine(names).map { " It lies in the log of \($0)." } ?? "")
         }
+    }
+}
+
+extension ObjectName {
+    fileprivate func machine(_ names: MachineNames) -> String? {
+        if case .segment(let writer, _) = self { names.machine(of: writer) } else { nil }
     }
 }
 

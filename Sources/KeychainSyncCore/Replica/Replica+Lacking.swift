@@ -2,6 +2,9 @@
 // What members have written and this machine has not applied.
 
 extension Replica {
+    /// Who has written the logs that are known.
+    package var authors: [WriterID: MemberID] { logs.mapValues(\.tip.author) }
+
     /// Whether members have written something that is not applied here, as far as this can be known: a segment is shown whose predecessor
     /// is missing, or that cannot be read, or a head of theirs names what is not shown.
     package func lacksWrites(of members: [MemberID], in listing: Listing) -> Bool {
