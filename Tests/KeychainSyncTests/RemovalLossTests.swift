@@ -49,6 +49,8 @@ struct RemovalLossTests {
             try desktop.add(value, value)
             try await desktop.exchange()
         }
+        // A head comes later than the changes.
+        try await world.settle(desktop)
         let new = try await segments(laptop).subtracting(before).sorted()
         #expect(new.count == 3)
         try await world.view(laptop).withhold { gap.holdsBack($0, of: new) }
