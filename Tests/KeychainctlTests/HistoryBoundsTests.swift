@@ -176,6 +176,33 @@ struct HistoryBoundsTests {
         try tool.must("\"$CTL\" undo -s u -a a")
     }
 
+    private static let moves = [
+        "move -s s --to-service t && \"$CTL\" move -s t --to-service u",
+        // Back, and on, with another item at the name between.
+        "move -s s --to-service t && \"$CTL\" move -s t --to-service u && \"$CTL\" move -s u --to-service t "
+            + "&& printf o | \"$CTL\" set -s u -a a && \"$CTL\" move -s t --to-service w",
+        "move -s s --to-service t && \"$CTL\" move -s t --to-service u && \"$CTL\" undo -s u",
+    ]
+
+    /// The item is there under its last name, and that of its first move is gone.
+    @Test(arguments: moves, ["delete -s s -a a --forget", "history --clear -s s -a a"])
+    func versionsOfAnItemThatWasMovedTwice_stayWithoutThoseOfALaterItem(moves: String, removal: String) throws {
+        try set(2)
+        try tool.must("\"$CTL\" \(moves)")
+        let before = try tool.changes()
+        try set(2)
+        try tool.must("\"$CTL\" \(removal)")
+        #expect(try tool.changes() == before)
+    }
+
+    @Test func versionsOfAnItemThatWasMovedTwice_doNotGetTheProtectionOfALaterItem() throws {
+        try tool.must("echo several words > words; \"$CTL\" init --passphrase-fd 3 3< words")
+        try set(2)
+        try tool.must("\"$CTL\" \(Self.moves[0]); printf other | \"$CTL\" set -s s -a a")
+        try tool.must("\"$CTL\" set -s s -a a --keep-value --require user-presence")
+        #expect(try tool.must("\"$CTL\" get -s s -a a --history 1").text == "1")
+    }
+
     /// Nothing led back to the first name.
     @Test func forgottenItem_thatWasMovedBackWhileTheHistoryWasOff_leavesNoVersions() throws {
         try set(2)

@@ -67,6 +67,15 @@ struct HistoryLinkTests {
         #expect(try store(service, KeepingStore(vault, .forget, isQuiet: true)).remove(for: "a"))
     }
 
+    private func clear(_ service: String) throws {
+        let item = try #require(
+            try KeychainCatalog(store: vault, accessGroups: .unrestricted).items(matching: ItemFilter(service: service))
+                .first)
+        try vault.transaction(.none) { (items) throws(KeychainError) in
+            _ = try KeptVersions(items: items).removeAll(of: KeptName(item), item.id)
+        }
+    }
+
     private func count(_ service: String) throws -> Int {
         try KeptVersions(items: vault).all().count { $0.name.listed?.service == service }
     }
@@ -187,6 +196,52 @@ struct HistoryLinkTests {
         try set(["3", "4"], "s", requiresUser: false)
         try forget("s")
         #expect(try count("s") == 3)
+    }
+
+    /// A move that is kept requires the user like the item, so that it does not show where it leads.
+    @Test(arguments: [["first"], ["first", "second"]])
+    func versionsOfAMovedItemThatRequiresTheUser_whenALaterItemOfTheNameIsForgotten_stay(names: [String]) throws {
+        try set(["1", "2"], "s")
+        for (name, next) in zip(["s"] + names, names) { try move(name, to: next) }
+        try set(["3", "4"], "s", requiresUser: false)
+        try forget("s")
+        #expect(try count("s") == 2)
+    }
+
+    @Test func versionsOfAMovedItemThatRequiresTheUser_whenThoseOfALaterItemOfTheNameAreCleared_stay() throws {
+        try set(["1", "2"], "s")
+        try move("s", to: "first")
+        try set(["3", "4"], "s", requiresUser: false)
+        try clear("s")
+        #expect(try count("s") == 2)
+    }
+
+    /// The later item of the name leaves no version either.
+    @Test func forgottenItem_thatRequiresTheUser_leavesThoseOfALaterItemOfItsFormerNames() throws {
+        try set(["1", "2"], "s")
+        try move("s", to: "first")
+        try set(["3", "4"], "s")
+        try move("s", to: "second")
+        try set(["5", "6"], "s", requiresUser: false)
+        try forget("second")
+        #expect(try count("s") == 3)
+        try forget("s")
+        #expect(try count("s") == 2)
+        try forget("first")
+        #expect(try KeptVersions(items: vault).all().isEmpty)
+    }
+
+    /// What is there now is not what the item was moved to, and still has its history.
+    @Test func versionsOfAMovedItem_thatWasDeletedAndAddedAgain_stayWhenALaterItemOfTheNameIsForgotten() throws {
+        try set(["1", "2"], "s", requiresUser: false)
+        try move("s", to: "first", [])
+        #expect(try store("first", KeepingStore(vault, .delete, isQuiet: true)).remove(for: "a"))
+        try set(["3"], "first", requiresUser: false)
+        try set(["4", "5"], "s", requiresUser: false)
+        try forget("s")
+        #expect(try count("s") == 2)
+        try forget("first")
+        #expect(try KeptVersions(items: vault).all().isEmpty)
     }
 
     @Test func forgottenItem_thatWasDeletedAndAddedAgainWhileTheHistoryWasOff_leavesNoVersions() throws {

@@ -50,6 +50,8 @@ struct KeptVersion {
 
     /// Whether it leads to another name. One that requires the user may lead to one as well.
     var isLink: Bool { leadsTo != nil || isMove }
+    /// The same, or of one that requires the user, which may not show it.
+    var mayLead: Bool { isLink || !stored.item.accessControl.needs.isEmpty }
 
     /// If the change was an undo, the identity of the item that it has brought back.
     var broughtBack: UUID? { identity(Self.origin) }

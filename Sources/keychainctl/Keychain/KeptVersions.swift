@@ -25,44 +25,6 @@ struct KeptVersions {
         return try versions(conditions)
     }
 
-    /// The versions of an item, and those of the names that it had before it was moved, each once.
-    ///
-    /// - Parameter id: The item that there is now, or was until now.
-    func related(to name: KeptName, _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
-        var found = try withoutEarlierItems(versions(of: name), id)
-        var known = Set(found.map(\.original) + [id].compactMap { $0 })
-        var next = Array(known)
-        while let former = next.popLast() {
-            for last in try versions(movedTo: former) {
-                // A later item of the same name keeps its versions.
-                let earlier = try versions(of: last.name).filter { $0.number <= last.number }
-                for version in try withoutEarlierItems(earlier, id) {
-                    found.append(version)
-                    if known.insert(version.original).inserted { next.append(version.original) }
-                }
-            }
-        }
-        var seen: Set<UUID> = []
-        return found.filter { seen.insert($0.stored.id).inserted }
-    }
-
-    /// The versions of a name without those of an item that was moved away from it, and is still there: it is another one.
-    private func withoutEarlierItems(_ found: [KeptVersion], _ id: UUID?) throws(KeychainError) -> [KeptVersion] {
-        guard let id else { return found }
-        for (index, version) in found.enumerated().reversed() {
-            guard let target = version.leadsTo, target != id, try isThere(target, version.name) else { continue }
-            return Array(found[(index + 1)...])
-        }
-        return found
-    }
-
-    private func isThere(_ id: UUID, _ formerName: KeptName) throws(KeychainError) -> Bool {
-        let itemClass = formerName.item?.itemClass ?? .genericPassword
-        var selection = Selection(itemClass: nil, id: PersistentReference(itemClass: itemClass, id: id))
-        selection.namesConstrained = true
-        return try !items.select(selection, limit: 1, includingValues: false, authorization).items.isEmpty
-    }
-
     /// All versions, the oldest first. Opens the metadata of every item of the vault.
     func all() throws(KeychainError) -> [KeptVersion] { try versions(Attributes()) }
 
@@ -178,7 +140,7 @@ struct KeptVersions {
         var conditions = Attributes()
         conditions[.label] = .string(KeptVersion.dayLabel(day))
         // Of one that requires the user it is not known.
-        let links = try versions(conditions).filter { $0.isLink || !$0.stored.item.accessControl.needs.isEmpty }
+        let links = try versions(conditions).filter(\.mayLead)
         for link in links { try dropAll(upTo: link) }
         do throws(KeychainError) {
             return try items.delete(InternalItem.selection(conditions), authorization)
