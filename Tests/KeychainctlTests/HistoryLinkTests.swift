@@ -244,6 +244,21 @@ struct HistoryLinkTests {
         #expect(try KeptVersions(items: vault).all().isEmpty)
     }
 
+    @Test func version_ofADeletedItem_requiresTheUserOnceOneIsAddedThatDoes() throws {
+        try set(["1"], "s", requiresUser: false)
+        #expect(try store("s", KeepingStore(vault, .delete, isQuiet: true)).remove(for: "a"))
+        try set(["2"], "s")
+        #expect(try KeptVersions(items: vault).all().map(\.stored.item.accessControl.needs) == [.user])
+    }
+
+    @Test func version_ofADeletedItemThatWasMoved_requiresTheUserOnceOneIsAddedThatDoes() throws {
+        try set(["1"], "s", requiresUser: false)
+        try move("s", to: "last", [])
+        #expect(try store("last", KeepingStore(vault, .delete, isQuiet: true)).remove(for: "a"))
+        try set(["2"], "last")
+        #expect(try KeptVersions(items: vault).all().map(\.stored.item.accessControl.needs) == [.user, .user])
+    }
+
     @Test func forgottenItem_thatWasDeletedAndAddedAgainWhileTheHistoryWasOff_leavesNoVersions() throws {
         try set(["1", "2"], "s", requiresUser: false)
         #expect(try store("s", KeepingStore(vault, .delete, isQuiet: true)).remove(for: "a"))

@@ -42,6 +42,8 @@ final class KeepingOperations: ItemOperations {
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
         let stored = try items.insert(item, authorization)
         if command == .move { (target, targetAttributes) = (stored.id, stored.item.attributes) }
+        // A deleted item may have had the name, and required nothing.
+        if !item.accessControl.needs.isEmpty { try protectVersions(of: stored, asWellAs: item, proven: []) }
         return stored
     }
 
@@ -177,7 +179,8 @@ final class KeepingOperations: ItemOperations {
     /// off.
     private func protect(_ old: StoredItem, asWellAs new: Item) throws(KeychainError) {
         do throws(KeychainError) {
-            try protectVersions(of: old, asWellAs: new)
+            // Others may have another application password, and nobody is asked for it.
+            try protectVersions(of: old, asWellAs: new, proven: old.item.accessControl.needs.intersection(.user))
         } catch {
             // As long as the protection gets no better, locked versions may stay as they are.
             let isBetter = try old.item.accessControl.strengthened(by: new.accessControl) != old.item.accessControl
@@ -185,9 +188,10 @@ final class KeepingOperations: ItemOperations {
         }
     }
 
-    private func protectVersions(of old: StoredItem, asWellAs new: Item) throws(KeychainError) {
-        // Others may have another application password, and nobody is asked for it.
-        let proven = old.item.accessControl.needs.intersection(.user)
+    private func protectVersions(
+        of old: StoredItem, asWellAs new: Item, proven: Proofs.Needs
+    ) throws(KeychainError) {
+        guard old.item.mayBeKept else { return }
         for version in try versions.related(to: KeptName(old.item), old.id) {
             let own = version.stored.item.accessControl
             // It has no value, and `undo` does not ask for it.

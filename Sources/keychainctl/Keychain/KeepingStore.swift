@@ -55,7 +55,9 @@ final class KeepingStore: StoreOverVault {
     }
 
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
-        try vault.insert(item, authorization)
+        // What is kept of a deleted item of the name may be changed too.
+        guard !item.accessControl.needs.isEmpty else { return try vault.insert(item, authorization) }
+        return try transaction(authorization) { (items) throws(KeychainError) in try items.insert(item, authorization) }
     }
 
     func update(
