@@ -2,7 +2,7 @@
 // What members have written and this machine has not applied.
 
 extension Replica {
-    /// Who has written the logs that are known.
+    /// The members that have written the logs that are known.
     package var authors: [WriterID: MemberID] { logs.mapValues(\.tip.author) }
 
     /// Whether members have written something that is not applied here, as far as this can be known: a segment is shown whose predecessor
