@@ -112,6 +112,32 @@ struct RemovalLossTests {
         #expect(try await members(laptop) == ["desktop", "laptop"])
     }
 
+    @Test func removal_whileTheLogOfAnotherMachineIsCut_isMade() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let server = try await world.join("server", by: laptop)
+        try server.add("a", "1")
+        try await world.settle(laptop, desktop, server)
+        let lost = try await world.segments(server)
+        try await world.view(laptop).withhold { lost.contains($0) }
+        let report = try await laptop.member.remove([try await world.replica(desktop).member])
+        #expect(report.texts.contains { $0.contains("an older state of 'server'") })
+        #expect(try await members(laptop) == ["laptop", "server"])
+    }
+
+    @Test func removal_whileASnapshotIsLost_isMade() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let server = try await world.join("server", by: laptop)
+        try laptop.add("a", "1")
+        try await world.settle(laptop, desktop, server)
+        try await world.remove(server, by: laptop)
+        try await world.settle(laptop, desktop)
+        let lost = Set(try await world.names(laptop) { if case .snapshot = $0 { true } else { false } })
+        try #require(!lost.isEmpty)
+        try await world.view(laptop).withhold { lost.contains($0) }
+        _ = try await laptop.member.remove([try await world.replica(desktop).member])
+        #expect(try await members(laptop) == ["laptop"])
+    }
+
     @Test func changesThatAreNotAllHere_areToldWithTheNameOfTheirMachine() async throws {
         let (laptop, desktop) = try await world.pair()
         for value in ["1", "2", "3"] {

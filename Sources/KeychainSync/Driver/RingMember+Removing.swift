@@ -67,9 +67,11 @@ extension FetchedRing {
     /// Checks that nothing that machines have written is missing here, as far as it can be known.
     func checkNothingIsMissing(of members: [MemberID], _ report: ExchangeReport) throws(KeychainError) {
         guard hasReadAll else { throw .hasNotReadAll }
+        // What else is gone of the storage holds nothing of these machines that is not here.
         let isOlder = report.findings.contains { finding in
             switch finding {
-            case .entriesMissing, .logWentBack, .snapshotMissing, .revisionWentBack: true
+            case .entriesMissing: true
+            case .logWentBack(let writer, _, _): state.replica.authors[writer].map(members.contains) ?? true
             default: false
             }
         }
@@ -97,7 +99,8 @@ extension KeychainError {
     fileprivate static let storageIsOlder = KeychainError(
         .unavailable,
         "The shared storage shows an older state than before, so what the machine has sent last may be missing there. Check that it is "
-            + "the right one, and complete: a folder may not be mounted. Then repeat the command.")
+            + "the right one, and complete: a folder may not be mounted. If it is, run 'keychainctl sync now' until it does not say so any "
+            + "more. Then repeat the command.")
 
     /// The same, of machines some of whose changes were seen and cannot be applied.
     fileprivate static let writesAreMissing = KeychainError(
