@@ -98,16 +98,16 @@ extension KeychainError {
     /// The same, of a carrier that was put back, or of which only the folder is there.
     fileprivate static let storageIsOlder = KeychainError(
         .unavailable,
-        "The shared storage shows an older state than before, so what the machine has sent last may be missing there. Check that it is "
-            + "the right one, and complete: a folder may not be mounted. If it is, run 'keychainctl sync now' until it does not say so any "
-            + "more. Then repeat the command.")
+        "The shared storage shows an older state than before, so what a machine that is to be removed has sent may be missing there. Check "
+            + "that it is the right one, and complete: a folder may not be mounted. If it is, run 'keychainctl sync now' until it does not "
+            + "say so any more. Then repeat the command.")
 
     /// The same, of machines some of whose changes were seen and cannot be applied.
     fileprivate static let writesAreMissing = KeychainError(
         .unavailable,
-        "It has written changes that are not applied here: something before them has not come yet, or their files are damaged. Run "
-            + "'keychainctl sync now' there, and wait until the shared storage has delivered everything. Then repeat the command."
-    )
+        "A machine that is to be removed has written changes that are not applied here: something before them, perhaps of another machine, "
+            + "has not come yet, or their files are damaged. Run 'keychainctl sync now' on that machine, and wait until the shared storage "
+            + "has delivered everything. Then repeat the command.")
 
     /// Whether another exchange may succeed where this one failed: the carrier could not be reached, is full, or fails.
     fileprivate var isOfCarrier: Bool {
