@@ -170,7 +170,7 @@ final class KeepingOperations: ItemOperations {
     private func link(_ old: StoredItem, to target: UUID) throws(KeychainError) {
         try versions.link(old, to: target) { number in
             KeptVersion.item(
-                of: old, number, now, command.rawValue, [KeptVersion.Deed.moved, KeptVersion.Deed.unkept],
+                of: old, number, now, command.rawValue, KeptVersion.Deed.bareLink,
                 movedTo: target, broughtBack: nil, AccessControl(old.item.accessControl.accessibility))
         }
     }

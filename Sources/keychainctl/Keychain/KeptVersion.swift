@@ -15,6 +15,8 @@ struct KeptVersion {
         static let added = "added"
         /// Besides `moved`: while the history was off. The version has only a name, and leads from it to the item.
         static let unkept = "unkept"
+
+        static let (absence, bareLink) = ([added], [moved, unkept])
     }
 
     /// Counts the changes of one name.
@@ -32,9 +34,9 @@ struct KeptVersion {
     /// The version itself. Without a proof of the user, one of an item that requires it has only its name.
     let stored: StoredItem
 
-    var isAbsence: Bool { deeds == [Deed.added] }
+    var isAbsence: Bool { deeds == Deed.absence }
     /// Whether it only leads to another name. It cannot be undone.
-    var isBareLink: Bool { deeds == [Deed.moved, Deed.unkept] }
+    var isBareLink: Bool { deeds == Deed.bareLink }
     /// Whether it has only a name, and no value to protect.
     var isEmpty: Bool { isAbsence || isBareLink }
     /// Whether there was no item of the name after the change.
@@ -101,7 +103,7 @@ extension KeptVersion {
         broughtBack: UUID?, _ protection: AccessControl
     ) -> Item {
         let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        let isEmpty = deeds == [Deed.added] || deeds == [Deed.moved, Deed.unkept]
+        let isEmpty = [Deed.absence, Deed.bareLink].contains(deeds)
         let size = isEmpty ? 0 : old.item.value?.count ?? 0
         var attributes = InternalItem.attributes(
             service: KeptName(old.item).service,
