@@ -118,7 +118,7 @@ final class KeepingOperations: ItemOperations {
 
     /// Keeps that there was no item, so that adding it can be undone.
     func keepAbsence(before added: StoredItem) throws(KeychainError) {
-        _ = try keep(added, [KeptVersion.Deed.added])
+        _ = try keep(added, KeptVersion.Deed.addition)
     }
 
     /// Errors of keeping that the change itself may not have.
@@ -151,9 +151,9 @@ final class KeepingOperations: ItemOperations {
             _ = try items.insert(
                 KeptVersion.item(
                     of: old, number, now, command.rawValue, deeds, movedTo: target, broughtBack: broughtBack,
-                    try old.item.protectionOfVersion(replacedBy: new, isAbsence: deeds == [KeptVersion.Deed.added])),
+                    try old.item.protectionOfVersion(replacedBy: new, isAbsence: deeds == KeptVersion.Deed.addition)),
                 authorization)
-            let size = deeds == [KeptVersion.Deed.added] ? 0 : old.item.value?.count ?? 0
+            let size = deeds == KeptVersion.Deed.addition ? 0 : old.item.value?.count ?? 0
             let excess = settings.excess(earlier.reversed(), after: size, at: now)
             for version in excess { try versions.drop(version) }
             return true

@@ -16,7 +16,7 @@ struct KeptVersion {
         /// Besides `moved`: while the history was off. The version has only a name, and leads from it to the item.
         static let unkept = "unkept"
 
-        static let (absence, bareLink) = ([added], [moved, unkept])
+        static let (addition, bareLink) = ([added], [moved, unkept])
     }
 
     /// Counts the changes of one name.
@@ -34,7 +34,7 @@ struct KeptVersion {
     /// The version itself. Without a proof of the user, one of an item that requires it has only its name.
     let stored: StoredItem
 
-    var isAbsence: Bool { deeds == Deed.absence }
+    var isAbsence: Bool { deeds == Deed.addition }
     /// Whether it only leads to another name. It cannot be undone.
     var isBareLink: Bool { deeds == Deed.bareLink }
     /// Whether it has only a name, and no value to protect.
@@ -103,7 +103,7 @@ extension KeptVersion {
         broughtBack: UUID?, _ protection: AccessControl
     ) -> Item {
         let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        let isEmpty = [Deed.absence, Deed.bareLink].contains(deeds)
+        let isEmpty = [Deed.addition, Deed.bareLink].contains(deeds)
         let size = isEmpty ? 0 : old.item.value?.count ?? 0
         var attributes = InternalItem.attributes(
             service: KeptName(old.item).service,
