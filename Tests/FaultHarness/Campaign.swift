@@ -189,6 +189,9 @@ struct Campaign {
         guard answer == "ok" else { throw HarnessError("the peer cannot open the vault: \(answer ?? "it died")") }
     }
 
+    /// Stalls that were found took 30 s. A machine that does much else may take some seconds for what takes milliseconds.
+    private static let stall = 15.0
+
     /// While the process is stopped, another one writes: it succeeds, or fails soon.
     ///
     /// - Returns: `false` if the process never stopped.
@@ -196,11 +199,13 @@ struct Campaign {
         _ child: Child, _ operation: Operation, _ place: Place, _ peerWrote: inout Bool
     ) throws -> Bool {
         guard child.end(within: Self.patience) == .stopped else { return false }
-        let answer = try server.ask("act\t\(place.root)", within: 3)
+        let answer = try server.ask("act\t\(place.root)", within: Self.stall)
         let isEverRolledBack = operation.allowed(0...operation.steps.count).contains { $0.head != .asLeft }
         let refusals = Self.refusals + (isEverRolledBack ? ["rolledBack"] : [])
         kill(child.pid, SIGCONT)
-        guard let answer else { throw Violation("a writer beside the stopped process waited for more than 3 s") }
+        guard let answer else {
+            throw Violation("a writer beside the stopped process waited for more than \(Int(Self.stall)) s")
+        }
         peerWrote = answer == "ok"
         let isRefused = refusals.contains { answer.hasPrefix($0) }
         guard peerWrote || isRefused else { throw Violation("a writer beside the stopped process: \(answer)") }
