@@ -37,7 +37,7 @@ extension ExchangeReport {
         published += other.published
         findings.formUnion(other.findings)
         if other.isComplete { findings.remove(.unread) }
-        names = other.names
+        if !other.findings.isEmpty { names = other.names }
         admitted += other.admitted
         waiting = other.waiting
     }

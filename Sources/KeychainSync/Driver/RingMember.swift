@@ -94,7 +94,7 @@ package final class RingMember: Sendable {
             findings.removeAll { $0.isOfCopy { !ring.isActive($0) } }
             new.notices.endCopies { !ring.isActive($0) }
             new.concludeNotices(findings)
-            new.notices.note(findings, MachineNames(new.replica), at: now)
+            if !findings.isEmpty { new.notices.note(findings, MachineNames(new.replica), at: now) }
             new.noteUndecided(at: now)
             new.notices.returned = new.replica.log.returned
             new.notices.stalledLogs = new.replica.stalled
