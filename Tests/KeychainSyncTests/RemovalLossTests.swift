@@ -80,6 +80,14 @@ struct RemovalLossTests {
         #expect(try laptop.items() == ["1=1", "2=2", "3=3"])
     }
 
+    /// Others ask whether exchanges fail, and this one has done what it could.
+    @Test func removal_thatIsRefused_isNoFailureOfAnExchange() async throws {
+        let (laptop, desktop) = try await pair(without: .theFirstChange)
+        let member = try await world.replica(desktop).member
+        await #expect(throws: KeychainError.self) { _ = try await laptop.member.remove([member]) }
+        #expect(try await laptop.member.status().failure == nil)
+    }
+
     @Test func removal_withoutFetching_ofAMachineWhoseChangesAreNotAllHere_isMade() async throws {
         let (laptop, desktop) = try await pair(without: .theFirstChange)
         let member = try await world.replica(desktop).member

@@ -40,27 +40,31 @@ extension RingMember {
         var report = ExchangeReport()
         let state = if let present { present } else { try await take(&report) { _, _ in [] }.state }
         guard !state.isPaused else { throw .pausedSync }
+        let refusal: KeychainError?
         do throws(KeychainError) {
-            try await exchange(
+            refusal = try await exchange(
                 state, tidying: tidying, lettingIn: isLettingIn, beforeRemoving: leaving, &report, progress)
         } catch {
             await storeFailure(error)
             throw error
         }
+        if let refusal { throw refusal }
         return report
     }
 
+    /// - Returns: Why the machines that are to be removed may not be. Then the exchange has not ended, and has not failed either.
     private func exchange(
         _ state: RingState, tidying: Tidying, lettingIn isLettingIn: Bool, beforeRemoving leaving: [MemberID],
         _ report: inout ExchangeReport, _ progress: @Sendable (ExchangeReport) -> Void
-    ) async throws(KeychainError) {
+    ) async throws(KeychainError) -> KeychainError? {
         let carrier = ExchangeCarrier(carrier: try carrier(of: state))
         var fetched = try await fetchAll(carrier, sealing: tidying == .inTurn, &report, progress)
         if !isLettingIn { fetched.state.invitations = [:] }
         guard fetched.state.isMember else { throw .noMember(fetched.state.replica) }
-        if !leaving.isEmpty { try fetched.checkNothingIsMissing(of: leaving, report) }
+        if !leaving.isEmpty, let refusal = fetched.missing(of: leaving, report) { return refusal }
         if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
         unstoredFailure.withLock { $0 = nil }
+        return nil
     }
 
     /// What this process knows, if nobody has changed it since and the vault is unlocked. Then no transaction is needed to find the
@@ -220,7 +224,7 @@ extension RingMember {
         report.applied += step.applied
         report.taken += step.taken
         report.findings.formUnion(step.findings)
-        report.names = MachineNames(step.state.replica)
+        if !step.findings.isEmpty { report.names = MachineNames(step.state.replica) }
         return step
     }
 

@@ -64,9 +64,9 @@ extension RingMember {
 }
 
 extension FetchedRing {
-    /// Checks that nothing that machines have written is missing here, as far as it can be known.
-    func checkNothingIsMissing(of members: [MemberID], _ report: ExchangeReport) throws(KeychainError) {
-        guard hasReadAll else { throw .hasNotReadAll }
+    /// What machines have written and is missing here, as far as it can be known; `nil`: nothing.
+    func missing(of members: [MemberID], _ report: ExchangeReport) -> KeychainError? {
+        guard hasReadAll else { return .hasNotReadAll }
         // What else is gone of the storage holds nothing of these machines that is not here.
         let isOlder = report.findings.contains { finding in
             switch finding {
@@ -75,8 +75,8 @@ extension FetchedRing {
             default: false
             }
         }
-        guard !isOlder else { throw .storageIsOlder }
-        guard !state.replica.lacksWrites(of: members, in: listing) else { throw .writesAreMissing }
+        if isOlder { return .storageIsOlder }
+        return state.replica.lacksWrites(of: members, in: listing) ? .writesAreMissing : nil
     }
 }
 
