@@ -90,6 +90,27 @@ struct UnusedNameTests {
         return (test, file, firstName)
     }
 
+    /// As a process has it for a moment that another thread starts.
+    private static func copy(ofDescriptorOf path: String) throws -> Int32 {
+        let folder = "/proc/self/fd"
+        for number in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: folder + "/" + number)
+            if file == path, let descriptor = Int32(number) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+        }
+        throw CocoaError(.fileNoSuchFile)
+    }
+
+    @Test func file_thatAProcessWhichStartsHasToo_isUnlockedOnceItIsWritten() throws {
+        let test = try TestVault()
+        var file: UnfinishedFile? = try UnfinishedFile(test.root + "/.unfinished")
+        let copy = try Self.copy(ofDescriptorOf: test.root + "/.unfinished")
+        #expect(try file?.put(at: test.root + "/file", replacing: false) == true)
+        file = nil
+        let other = open(test.root + "/file", O_RDWR | O_CLOEXEC)
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+        for descriptor in [copy, other] { close(descriptor) }
+    }
+
     @Test func backup_withItsFirstNameBesideTheSecond_isRestored() throws {
         let (test, file, firstName) = try Self.backupCutShort()
         try test.vault.restore(from: file)

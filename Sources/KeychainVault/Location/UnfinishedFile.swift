@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that is written under a temporary name and renamed when it is complete.
 
+internal import CKeychainShims
 import Foundation
 import KeychainEngine
 
@@ -9,6 +10,7 @@ import KeychainEngine
 final class UnfinishedFile {
     let path: String
     private let descriptor: Int32
+    private let forks = keychain_fork_count()
     /// Whether it has its name, durable or not.
     private(set) var isInPlace = false
 
@@ -27,7 +29,7 @@ final class UnfinishedFile {
 
     deinit {
         if !isInPlace { unlink(path) }
-        close(descriptor)
+        Self.release(descriptor, takenAt: forks)
     }
 
     /// Whether its name still leads to it.
@@ -178,10 +180,18 @@ final class UnfinishedFile {
             guard errno == ENOENT else { throw SystemFailure.failure("open", path) }
             return
         }
-        defer { close(descriptor) }
+        let forks = keychain_fork_count()
+        defer { release(descriptor, takenAt: forks) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw inUse(path) }
         guard isAt(path, descriptor) else { return }
         guard unlink(path) == 0 || errno == ENOENT else { throw SystemFailure.failure("remove", path) }
+    }
+
+    /// A process that another thread is starting has the descriptor too until it runs its program, and the file would stay locked. A child
+    /// that was forked must not take the lock from its parent.
+    private static func release(_ descriptor: Int32, takenAt forks: UInt32) {
+        if forks == keychain_fork_count() { flock(descriptor, LOCK_UN) }
+        close(descriptor)
     }
 
     private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
