@@ -13,7 +13,7 @@ user=64210
 while grep -qE "^ *$user:" /proc/key-users; do user=$((user + 1)); done
 readonly user
 readonly suites='ReadOnly|KernelKeyring|SharedKeyring|RefusedKeyring|LocationTests|DeviceKeyTests|PassphraseSlotTests|PassphraseTests'
-readonly tools='KeychainctlTests\.SecrecyTests|TerminalTests|KeyringQuota|LockTests|ListTests|DoctorTests|Privileged|EntitlementsFile|AskpassAuthenticator|Pinentry'
+readonly tools='KeychainctlTests\.SecrecyTests|TerminalTests|KeyringQuota|LockTests|ListTests|DoctorTests|RunTests|Privileged|EntitlementsFile|AskpassAuthenticator|Pinentry'
 
 if [[ $(id -u) != 0 ]]; then
     echo "Skipped: only root can run tests as another user. The tests have run as the current user." >&2

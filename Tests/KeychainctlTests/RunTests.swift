@@ -169,6 +169,18 @@ struct RunTests {
         #expect(run.errors.contains("could not be started"))
     }
 
+    /// Who becomes another user often keeps the PATH of the first one.
+    @Test(.enabled(if: geteuid() != 0, "root may search every folder"))
+    func command_thatIsNowhere_behindAFolderThatMayNotBeSearched_isNotFound() throws {
+        let run = try tool.shell(
+            """
+            mkdir -m 0 closed
+            PATH="$PWD/closed:$PATH" "$CTL" run -- no-such-command-anywhere
+            code=$?; rmdir closed; exit $code
+            """)
+        #expect(run.status == 127 && run.errors.contains("No such file"), "\(run.errors)")
+    }
+
     @Test func command_thatIsAScriptWithoutAFirstLine_runsInTheShell() throws {
         let run = try tool.shell("printf 'echo $1' > s; chmod +x s; \"$CTL\" run -- ./s one")
         #expect(run.text == "one\n", "\(run.errors)")

@@ -53,8 +53,8 @@ struct ReplacingCommand {
         throw ExitCode(code == ENOENT ? 127 : 126)
     }
 
-    /// As execvp() of POSIX, which takes no environment: the search goes on after files that do not exist or may not be
-    /// executed.
+    /// As execvp() of POSIX, which takes no environment: the search goes on after files that do not exist or may not be executed. Only a
+    /// file that is there is denied: a folder of PATH that this user may not search, such as another user's, has no command.
     ///
     /// - Returns: The error.
     private func execute(_ environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32 {
@@ -68,7 +68,7 @@ struct ReplacingCommand {
             path += UnsafeBufferPointer(start: name, count: strlen(name) + 1)
             switch execute(&path, environment) {
             case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: continue
-            case EACCES: result = EACCES
+            case EACCES: if access(path, F_OK) == 0 { result = EACCES }
             case let code: return code
             }
         }
