@@ -133,6 +133,26 @@ struct InjectTests {
         #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent(folder + "/new").path))
     }
 
+    /// Nothing would open the vault any more.
+    @Test(
+        .enabled(if: Tool.has("openssl"), "openssl is not installed"),
+        arguments: [
+            "inject --in in --out kf", "export kf --file-passphrase-fd 3", "key export kf --tag t --clear-text",
+            "certificate export kf --name a", "identity export kf --name a --file-passphrase-fd 3",
+        ])
+    func file_inThePlaceOfTheKeyFileThatOpensTheVault_isRefused(command: String) throws {
+        try tool.must("\"$CTL\" key generate --tag t; echo keychain://example.com/alice > in")
+        try tool.must(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k -subj /CN=a -out c 2> errors"
+        )
+        try tool.must("\"$CTL\" certificate import c; \"$CTL\" key import k --tag i")
+        try tool.must("head -c 64 /dev/urandom > kf; chmod 600 kf; cp kf old")
+        try tool.must("\"$CTL\" protect add key-file --new-key-file kf")
+        let run = try tool.shell("echo a long passphrase > p; \"$CTL\" \(command) --replace --key-file kf 3< p")
+        #expect(run.errors.contains("is the key file that opens the vault"), "\(run.everything)")
+        #expect(try tool.shell("cmp kf old").status == 0)
+    }
+
     /// Only what takes the place of another file has a name before.
     @Test(.enabled(if: Tool.hasStrace, "strace cannot trace here"))
     func file_thatReplacesNothing_isNeverRenamed() throws {

@@ -24,7 +24,9 @@ struct NewFilePlace {
 
     /// - Throws: `duplicateItem` if the file exists and must not be replaced; `unsafeLocation` for what is not a
     ///   regular file, a folder in which every user may rename, or the vault's folder.
-    init(_ path: String, replacing: Bool, outside vault: VaultLocation) throws(KeychainError) {
+    ///
+    /// - Parameter keyFile: That opens the vault, so it is not replaced.
+    init(_ path: String, replacing: Bool, outside vault: VaultLocation, keyFile: String? = nil) throws(KeychainError) {
         guard path != "-" else {
             self.init(
                 folder: try Self.memory(replacing), name: "standard output", isReplacing: false, isOutput: true)
@@ -32,7 +34,7 @@ struct NewFilePlace {
         }
         try self.init(file: path, replacing: replacing)
         try checkFolder()
-        try checkOutside(vault)
+        try checkOutside(vault, keyFile)
         try checkFree()
     }
 
@@ -40,9 +42,11 @@ struct NewFilePlace {
     ///
     /// - Throws: `duplicateItem` if the file exists and must not be replaced; `unsafeLocation` for what is not a
     ///   regular file, and for the vault's files.
-    init(forPrograms path: String, replacing: Bool, outside vault: VaultLocation) throws(KeychainError) {
+    init(
+        forPrograms path: String, replacing: Bool, outside vault: VaultLocation, keyFile: String? = nil
+    ) throws(KeychainError) {
         try self.init(file: path, replacing: replacing)
-        try checkOutside(vault)
+        try checkOutside(vault, keyFile)
         try checkFree()
     }
 
@@ -104,7 +108,7 @@ struct NewFilePlace {
     }
 
     /// The file must not take the place of what the vault consists of, nor be lost with it.
-    private func checkOutside(_ vault: VaultLocation) throws(KeychainError) {
+    private func checkOutside(_ vault: VaultLocation, _ keyFile: String?) throws(KeychainError) {
         // A folder may be mounted at a second place.
         if let own = Self.resolved(vault.folder),
             (folder + "/").utf8.starts(with: (own + "/").utf8) || Self.areSame(folder, own)
@@ -121,6 +125,11 @@ struct NewFilePlace {
         guard !isSame(vault.deviceKeyFile) else {
             throw KeychainError(
                 .unsafeLocation, "'\(path)' is the vault's device key. Nothing was written. Name another file.")
+        }
+        guard keyFile.map(isSame) != true else {
+            throw KeychainError(
+                .unsafeLocation,
+                "'\(path)' is the key file that opens the vault. Nothing was written. Name another file.")
         }
     }
 

@@ -218,7 +218,7 @@ extension Keychainctl.Certificate {
 
         private func place(_ vault: Vault) throws(KeychainError) -> NewFilePlace? {
             if let file, file != "-" {
-                return try NewFilePlace(file, replacing: replace, outside: vault.location)
+                return try NewFilePlace(file, replacing: replace, outside: vault.location, keyFile: unlock.keyFile)
             }
             guard !der || !Terminal.isTerminal(STDOUT_FILENO) else {
                 throw KeychainError(

@@ -93,7 +93,7 @@ extension Keychainctl {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
-            let place = try NewFilePlace(file, replacing: replace, outside: vault.location)
+            let place = try NewFilePlace(file, replacing: replace, outside: vault.location, keyFile: unlock.keyFile)
             let recipients =
                 try given()
                 + (recipientsFile.map { path throws(KeychainError) in

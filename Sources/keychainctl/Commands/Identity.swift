@@ -160,7 +160,8 @@ extension Keychainctl.Identity {
         func run() throws {
             let keychain = try UserKeychain()
             // Before the user enters a passphrase.
-            let place = try NewFilePlace(file, replacing: replace, outside: keychain.vault.location)
+            let place = try NewFilePlace(
+                file, replacing: replace, outside: keychain.vault.location, keyFile: unlock.keyFile)
             let exported = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
                     let store = identity.certificate.place.store(in: keychain)

@@ -62,7 +62,8 @@ extension Keychainctl {
             let template = try Template(text())
             let keychain = try UserKeychain()
             let place = try output.flatMap { $0 == "-" ? nil : $0 }.map { path in
-                try NewFilePlace(forPrograms: path, replacing: replace, outside: keychain.vault.location)
+                try NewFilePlace(
+                    forPrograms: path, replacing: replace, outside: keychain.vault.location, keyFile: unlock.keyFile)
             }
             var filled = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in

@@ -240,7 +240,7 @@ extension Keychainctl.Key {
         /// Before the user enters a passphrase.
         private func place(_ vault: Vault) throws(KeychainError) -> NewFilePlace? {
             if let file, file != "-" {
-                return try NewFilePlace(file, replacing: replace, outside: vault.location)
+                return try NewFilePlace(file, replacing: replace, outside: vault.location, keyFile: unlock.keyFile)
             }
             guard !Terminal.isTerminal(STDOUT_FILENO) else {
                 throw KeychainError(
