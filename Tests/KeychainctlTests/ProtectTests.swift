@@ -102,6 +102,14 @@ struct ProtectTests {
         #expect(try tool.words() == ["recovery-key"])
     }
 
+    @Test func remove_thatIsRefused_leavesTheVaultUnlocked() throws {
+        try vault.store()
+        try vault.unlock()
+        let run = try vault.withKey("protect remove recovery-key")
+        #expect(run.status == 14 && !run.errors.contains("locked now"), "\(run.errors)")
+        #expect(try vault.get().output == secret)
+    }
+
     @Test func remove_withoutASecretOrATerminal_isRefused() throws {
         #expect(try tool.shell("setsid --wait \"$CTL\" protect remove recovery-key").status == 5)
     }

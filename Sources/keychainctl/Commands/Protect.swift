@@ -209,13 +209,14 @@ extension Keychainctl {
                 let authority = try options.authorityForRemoval(vault)
                 var others: [ProtectorSecret] = []
                 for path in otherKeyFile { others.append(ProtectorSecret(.keyFile, try vault.readKeyFile(path))) }
-                // The slot may be removed although a later step failed, and another protector may then open the vault.
                 var damaged = 0
                 let progress = ProgressLine()
                 defer {
                     progress.end()
                     QuarantineNotice.tell(damaged)
-                    LockNotice.tell(vault, ifItWasUnlocked: wasUnlocked)
+                    // The slot may be removed although a later step failed, and another protector may then open the vault.
+                    let isThere = try? vault.protectors.contains { $0.id == slot.id }
+                    LockNotice.tell(vault, ifItWasUnlocked: wasUnlocked && isThere != true)
                 }
                 let isRenewed = try vault.removeProtector(
                     slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority, others: others,
