@@ -71,6 +71,35 @@ struct ReadOnlyTests {
         #expect(child.output.hasPrefix(verb == "add" ? "failed readOnly" : "v\n"), "\(child.output) \(child.errors)")
     }
 
+    /// SQLite gives what it makes beside a database the permissions of the database: then nothing could be written any more.
+    @Test(.enabled(if: ChildProcess.canRunAsOwner, "the user who takes root's place cannot run what was built"))
+    func restoration_overADatabaseThatMayNotBeWritten_isRefusedAndLeavesNothingBesideIt() throws {
+        let test = try TestVault()
+        let file = test.root + "/copy"
+        try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+        try test.vault.backup(to: file)
+        try test.vault.close()
+        try test.giveAway()
+        let before = try test.files().keys.sorted()
+        #expect(chmod(test.databaseFile, 0o400) == 0)
+        let child = try ChildProcess.runAsOwner(of: test, ["restore", file])
+        #expect(child.output.hasPrefix("failed readOnly"), "\(child.output) \(child.errors)")
+        #expect(try test.files().keys.sorted() == before)
+    }
+
+    @Test(
+        .enabled(if: ChildProcess.canRunAsOwner, "the user who takes root's place cannot run what was built"),
+        arguments: VaultLocation.companionNames)
+    func vault_ofWhichOneFileMayNotBeWritten_namesIt(_ name: String) throws {
+        let test = try TestVault()
+        _ = try test.exercise("add", "alice", "in the WAL")
+        try test.giveAway()
+        #expect(chmod(test.location.folder + "/" + name, 0o400) == 0)
+        let child = try ChildProcess.runAsOwner(of: test, ["add", "bob", "w"])
+        #expect(child.output.hasPrefix("failed readOnly"), "\(child.output) \(child.errors)")
+        #expect(child.output.contains("/\(name)'"), "\(child.output)")
+    }
+
     /// Not as if too many files were open.
     @Test(.enabled(if: geteuid() != 0, "root may read every file"))
     func backup_thatMayNotBeRead_isNamedAsThat() throws {

@@ -61,14 +61,14 @@ extension Vault {
 
     /// The same reason as for other changes of the vault, which cannot be written then.
     private func checkMayWrite() throws(KeychainError) {
-        guard try FileSafety.checkFolder(location.folder), !FileSafety.allows(W_OK, location.folder), errno == EACCES
-        else {
-            return
+        guard try FileSafety.checkFolder(location.folder) else { return }
+        // SQLite would give the permissions of the database to its WAL and its index, which then cannot be written either.
+        for (what, path) in [("folder", location.folder), ("database", location.databaseFile)] {
+            guard !FileSafety.allows(W_OK, path), errno == EACCES else { continue }
+            throw KeychainError(
+                .readOnly,
+                "The vault's \(what) '\(path)' cannot be written. Nothing was changed. Run: chmod u+w '\(path)'")
         }
-        throw KeychainError(
-            .readOnly,
-            "The vault's folder '\(location.folder)' cannot be written. Nothing was changed. Run: chmod u+w '\(location.folder)'"
-        )
     }
 
     /// The restoration stays even if this fails.

@@ -30,7 +30,8 @@ enum DatabaseFailure {
             KeychainError(
                 .unavailable, "There is too little memory to use '\(path)'. Free some, or raise the limit (ulimit -v).")
         case SQLITE_READONLY:
-            KeychainError(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
+            KeychainError(
+                .readOnly, "'\(readOnly(path))' cannot be written. Reading works; to write, make it writable.")
         // `SQLITE_PROTOCOL`: another process seems to have been stopped during a short operation.
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             busy(path)
@@ -53,6 +54,11 @@ enum DatabaseFailure {
         let limit = DiskSpace.limitOfFiles != nil ? ", or raise the limit on the size of files (ulimit -f)," : ""
         return KeychainError(
             .diskFull, "No space is left for '\(path)'; nothing was changed. Free some\(limit) and try again.")
+    }
+
+    /// The file that keeps the database from being written: SQLite gives new companions its permissions, and they may have been others.
+    private static func readOnly(_ path: String) -> String {
+        ["", "-wal", "-shm"].map { path + $0 }.first { !FileSafety.allows(W_OK, $0) && errno != ENOENT } ?? path
     }
 
     private static func busy(_ path: String) -> KeychainError {

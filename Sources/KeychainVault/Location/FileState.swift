@@ -45,7 +45,10 @@ struct FilesState: Equatable, Sendable {
 
     /// The files without which nothing can be written, as far as this user cannot write them.
     static func unwritable(_ location: VaultLocation) -> [String] {
-        [location.databaseFile, location.lockFile].filter { !FileSafety.allows(W_OK, $0) && errno != ENOENT }
+        let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
+        return ([location.databaseFile, location.lockFile] + companions).filter {
+            !FileSafety.allows(W_OK, $0) && errno != ENOENT
+        }
     }
 
     init(_ location: VaultLocation) {
