@@ -41,6 +41,17 @@ struct DoctorDeviceKeyTests {
         #expect(run.text.contains("ok       database: The database is intact."), "\(run.everything)")
     }
 
+    /// The message says so.
+    @Test func deviceKey_thatIsDamaged_isMovedAwayBeforeTheVaultIsAdopted() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        try vault.tool.write(Data("junk".utf8), to: ".config/swift-keychain/device.key")
+        let refused = try vault.withKey("protect adopt")
+        #expect(refused.status == 8 && refused.errors.contains("move the file away"), "\(refused.errors)")
+        try FileManager.default.removeItem(at: vault.tool.deviceKey)
+        #expect(try vault.withKey("protect adopt").status == 0)
+    }
+
     @Test func vault_withAWrongSecret_isNotExamined() throws {
         let vault = try LockableTool()
         let run = try vault.withOtherKey("doctor")

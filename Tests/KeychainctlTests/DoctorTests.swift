@@ -208,6 +208,17 @@ struct DoctorTests {
         #expect(!run.text.contains("protect adopt"))
     }
 
+    @Test func vault_whoseOnlyProtectorIsReplacedByAnotherDeviceKey_isAProblemWithoutVainAdvice() throws {
+        try tool.store()
+        let other = try Tool()
+        try other.store()
+        try FileManager.default.removeItem(at: tool.deviceKey)
+        try FileManager.default.moveItem(at: other.deviceKey, to: tool.deviceKey)
+        let run = try tool.run("doctor")
+        #expect(run.status != 0 && run.text.contains("problem  device-binding"), "\(run.everything)")
+        #expect(!run.text.contains("protect adopt") && !run.text.contains("set-up"), "\(run.text)")
+    }
+
     @Test func items_ofAnotherDevice_areCounted() throws {
         let vault = try LockableTool()
         try vault.store("--accessibility when-unlocked-this-device-only")

@@ -7,12 +7,11 @@ extension ContentExamination {
     mutating func checkSetUp(_ keybag: Keybag) {
         let kinds = keybag.slots.compactMap { ProtectorKind(number: $0.kind) }
         noteUnknown(keybag.slots.count - kinds.count)
-        guard !kinds.isEmpty else { return }
-        if kinds.contains(.deviceKey) {
+        let others = Set(kinds.filter { $0 != .deviceKey }.map(\.name))
+        if opensByDeviceKey(keybag) {
             note("set-up", .warning, Self.deviceKeyAdvice(kinds))
-        } else {
-            let names = Set(kinds.map(\.name)).sorted().joined(separator: ", ")
-            note("set-up", .ok, "The vault opens with: \(names).")
+        } else if !others.isEmpty {
+            note("set-up", .ok, "The vault opens with: \(others.sorted().joined(separator: ", ")).")
         }
         if kinds.contains(.passphrase), !kinds.contains(.recoveryKey) {
             note(
@@ -26,6 +25,12 @@ extension ContentExamination {
                 "Guessing the passphrase costs less than it should. The next `keychainctl unlock` with it repairs that."
             )
         }
+    }
+
+    /// Whether the device key that is there opens the vault. It may be missing, or that of another vault.
+    private func opensByDeviceKey(_ keybag: Keybag) -> Bool {
+        guard case .success(let key?) = deviceKey else { return false }
+        return keybag.slots.contains(where: DeviceKeyProtector(deviceKey: key).isMaker)
     }
 
     private static func deviceKeyAdvice(_ kinds: [ProtectorKind]) -> String {
@@ -50,11 +55,14 @@ extension ContentExamination {
     mutating func checkBinding(_ keybag: Keybag) {
         // If a key cannot be used, the finding about its file says why.
         guard case .success(let key) = deviceKey, !keybag.isBound(to: key) else { return }
-        guard key != nil || keybag.slots.contains(where: { $0.kind != DeviceKeyProtector.kind.number }) else {
+        let isOpened =
+            opensByDeviceKey(keybag) || keybag.slots.contains { $0.kind != DeviceKeyProtector.kind.number }
+        guard isOpened else {
             note(
                 "device-binding", .problem,
-                "The device key that this vault is bound to is missing, and nothing else opens the vault. Restore the key. If it is "
-                    + "lost, the items are lost with it, except for those in a backup that something else opens.")
+                "The device key that this vault is bound to is missing\(key == nil ? "" : ", another one is in its place"), and nothing "
+                    + "else opens the vault. Restore the key. If it is lost, the items are lost with it, except for those in a backup "
+                    + "that something else opens.")
             return
         }
         note(

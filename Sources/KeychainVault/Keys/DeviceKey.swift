@@ -28,8 +28,8 @@ struct DeviceKey: Sendable {
         } catch {
             throw KeychainError(
                 .corrupt,
-                "The device key '\(path)' is damaged or is not a device key. Restore it from a backup; "
-                    + "without it the vault cannot be opened.")
+                "The device key '\(path)' is damaged or is not a device key. Restore it from a backup. If there is none, move the file "
+                    + "away; if something else opens the vault, then run: keychainctl protect adopt")
         }
     }
 

@@ -30,10 +30,14 @@ struct DeviceKeyProtector: Protector {
             .wrap(key, Self.kind, as: id, parameters: salt + deviceKey.id.bytes, vaultID: vaultID, at: date)
     }
 
+    /// Whether a slot was made with this key.
+    func isMaker(of slot: Keybag.Slot) -> Bool {
+        slot.kind == Self.kind.number && slot.parameters.count == SlotSealing.saltLength + 16
+            && slot.parameters.suffix(16) == deviceKey.id.bytes
+    }
+
     func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainError) -> SecretBytes? {
-        guard slot.kind == Self.kind.number, slot.parameters.count == SlotSealing.saltLength + 16,
-            slot.parameters.suffix(16) == deviceKey.id.bytes
-        else { return nil }
+        guard isMaker(of: slot) else { return nil }
         let sealing = SlotSealing(deviceKey.secret, salt: Data(slot.parameters.prefix(SlotSealing.saltLength)))
         // The ID matches, so a mismatch of the commitment means damage and not a wrong key.
         guard sealing.isCommitted(slot, vaultID: vaultID) else {
