@@ -22,10 +22,9 @@ struct NewFilePlace {
         (self.folder, self.name, self.isReplacing, self.isOutput) = (folder, name, isReplacing, isOutput)
     }
 
+    /// - Parameter keyFile: That opens the vault, so it is not replaced.
     /// - Throws: `duplicateItem` if the file exists and must not be replaced; `unsafeLocation` for what is not a
     ///   regular file, a folder in which every user may rename, or the vault's folder.
-    ///
-    /// - Parameter keyFile: That opens the vault, so it is not replaced.
     init(_ path: String, replacing: Bool, outside vault: VaultLocation, keyFile: String? = nil) throws(KeychainError) {
         guard path != "-" else {
             self.init(
