@@ -45,6 +45,7 @@ extension TestVault {
 
     /// Gives the vault the old passphrase and takes the device key's slot away, so that it is locked.
     func protect() throws {
+        isProtected.withLock { $0 = true }
         let vault = another()
         try vault.addProtector(.old)
         try vault.removeProtector(vault.slot(DeviceKeyProtector.kind), authority: .old)

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainTestSupport
+import SecretMemory
 import Testing
 
 @testable import KeychainVault
@@ -13,6 +14,8 @@ final class TestVault: Sendable {
     private let folder: TemporaryFolder
     let location: VaultLocation
     let vault: Vault
+    /// Whether it has been one that somebody has to unlock.
+    let isProtected = Guarded(false)
 
     init(
         _ settings: VaultSettings = .patient, keyFolder: String = "config", in folder: TemporaryFolder? = nil
@@ -23,6 +26,10 @@ final class TestVault: Sendable {
         location = try VaultLocation(folder: path + "/vault", deviceKeyFile: "\(path)/\(keyFolder)/device.key")
         vault = Vault(location, settings)
     }
+
+    /// The kernel would keep the keys of an unlocked vault, and lets a user have 20,000 bytes of them. One that does not open any more
+    /// is left.
+    deinit { if isProtected.withLock({ $0 }) { _ = try? forget() } }
 
     var root: String { folder.path }
     var engine: Engine { Engine(store: vault) }
