@@ -288,6 +288,7 @@ struct SecurityKeychainTests {
             "$CTL" security unlock-keychain -p 'first words' && "$CTL" security unlock-keychain -p 'second words'
             """)
         #expect(run.status == 0, "\(run.everything)")
+        try tool.run("lock", "--all")
     }
 
     @Test func lockedVault_inOneRunOfCommands_unlocksWithItsPassphrase() throws {
