@@ -29,13 +29,15 @@ package final class LockableVault: Sendable {
         vault = Vault(try VaultLocation(folder: place, deviceKeyFile: deviceKeyFile), settings)
         key = ProtectorSecret(try LockableVault.kind("key-file"), .random(count: 32))
         guard isLockable else { return }
-        let proof = try passphrase.map { ProtectorSecret(try LockableVault.kind("passphrase"), SecretBytes(text: $0)) }
-        let authority = proof ?? key
-        try vault.addProtector(authority)
+        try vault.addProtector(key)
         for slot in try vault.status().slots where slot.kind?.word == "device-key" {
-            try vault.removeProtector(slot.id, authority: authority)
+            try vault.removeProtector(slot.id, authority: key)
         }
-        if proof != nil { try vault.addProtector(key, authority: authority) }
+        // Last, so that its key is derived once: as the authority of the others it would be derived for each of them.
+        if let passphrase {
+            let secret = ProtectorSecret(try LockableVault.kind("passphrase"), SecretBytes(text: passphrase))
+            try vault.addProtector(secret, authority: key)
+        }
         try vault.unlock(key)
     }
 
