@@ -11,6 +11,7 @@ scratch=.build/development
 traits=(--enable-all-traits)
 source Scripts/build-options.sh
 builds=1
+configuration=debug
 package=${1-}
 shift || true
 case $package in
@@ -29,12 +30,29 @@ for argument in "$@"; do
             # The sanitizer runs no test of LGTVControl; its trait would build swift-nio and another BoringSSL.
             if [[ $package == wrappers ]]; then traits=(--traits Configuration,Etcd,IssueReporting); fi
             ;;
-        release) options=() ;;
+        release)
+            options=()
+            configuration=release
+            ;;
         --show-bin-path) builds=0 ;;
     esac
 done
 
+# Modules with names of Apple's are found by all others once they are there. If everything is compiled again, those that come first would
+# import the old ones, and miss what these were built with.
+forget_shadowing_modules() {
+    local built="$scratch/built-$configuration" now
+    now=$(printf '%s\n' "${options[@]-}" "${KEYCHAIN_CHECK-}" "$(swift --version 2>/dev/null)")
+    if [[ -e $built && $(<"$built") == "$now" ]]; then return; fi
+    rm -f "$scratch"/*/"$configuration"/Modules/{Security,LocalAuthentication}.*
+    mkdir -p "$scratch"
+    printf '%s\n' "$now" >"$built"
+}
+
 # Without this, SwiftPM would build the package of the last plan, and would not notice new files in a local dependency. It does
 # when it makes its plan again. With --show-bin-path it makes no plan, and check-docc.sh reads the existing one.
-if ((builds)); then rm -f "$scratch"/*.yaml; fi
+if ((builds)); then
+    rm -f "$scratch"/*.yaml
+    forget_shadowing_modules
+fi
 exec swift build --package-path "$folder" --scratch-path "$scratch" "${traits[@]}" ${options[@]+"${options[@]}"} "$@"
