@@ -21,7 +21,7 @@ extension Keychainctl.Sync {
                 in etcd there is only the timer. Changes that are made here go out with the timer. Run the \
                 command again after new machines have joined.
 
-                Earlier units of the same names are replaced. Nothing is started. On a server, 'loginctl \
+                Earlier units of the same names are replaced, and masked ones refused. Nothing is started. On a server, 'loginctl \
                 enable-linger' lets the units run while nobody is logged in.
 
                 EXAMPLES

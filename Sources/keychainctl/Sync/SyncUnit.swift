@@ -98,25 +98,27 @@ extension [SyncUnit] {
     /// Those that a person enables. The service that a timer starts is not one of them.
     var toEnable: [String] { filter { $0.text.split(separator: "\n").contains("[Install]") }.map(\.name) }
 
-    /// Writes the units, in place of earlier ones.
+    /// Writes the units, in place of earlier ones. A link stays, and gets its text into the file that it leads to.
     ///
     /// - Returns: Their folder.
+    /// - Throws: `unsafeLocation` if a unit is masked or is no file: then none is written; `diskFull`; `unavailable`.
     func write() throws(KeychainError) -> String {
         guard let base = ProcessEnvironment.current.configurationFolder else {
             throw KeychainError(.unavailable, "There is no home folder for the unit. Set HOME, or use --print.")
         }
         let folder = base + "/systemd/user"
+        var replaced: [(file: ConfigurationFile, old: [UInt8]?, text: String)] = []
         for unit in self {
-            let path = folder + "/" + unit.name
-            do {
-                try FileManager.default.createPrivateFolder(folder)
-                try Data(unit.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-            } catch {
+            let file = ConfigurationFile(folder + "/" + unit.name)
+            // What `systemctl mask` puts there. Somebody does not want the unit to run.
+            guard file.path != "/dev/null" else {
                 throw KeychainError(
-                    .unavailable, "'\(path)' cannot be written. Check the permissions of the folder, or use --print.")
+                    .unsafeLocation,
+                    "'\(unit.name)' is masked; nothing was changed. First run: systemctl --user unmask \(unit.name)")
             }
+            replaced.append((file, try file.read(), unit.text))
         }
+        for (file, old, text) in replaced { try file.replace(old, by: [UInt8](text.utf8), mode: 0o644) }
         return folder
     }
 }

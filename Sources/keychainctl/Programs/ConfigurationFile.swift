@@ -124,6 +124,9 @@ struct ConfigurationFile {
         do {
             try FileManager.default.createPrivateFolder(parent)
         } catch {
+            guard (error as? CocoaError)?.code != .fileWriteOutOfSpace else {
+                throw KeychainError(.diskFull, "The folder '\(parent)' cannot be created: there is no space left.")
+            }
             throw KeychainError(.unavailable, "The folder '\(parent)' cannot be created. Check its permissions.")
         }
     }
