@@ -452,4 +452,16 @@ struct SyncVerbTests {
         let run = try tool.run("sync", "init", "--folder", "shared")
         #expect(run.status != 0 && run.errors.contains("in a ring already"))
     }
+
+    /// Otherwise it would look as if there were none, and it cannot be founded again.
+    @Test(.enabled(if: Tool.hasMounts, "this system does not let a test make mounts of its own"))
+    func ring_whoseEntryCannotBeWritten_isSaidToBeFounded() throws {
+        let run = try tool.shellWithOwnMounts(
+            """
+            cd "$HOME"; mount --bind shared shared; mount -o remount,bind,ro shared
+            if "$CTL" sync init --folder shared --name laptop; then exit 99; fi
+            mount -o remount,bind,rw shared; "$CTL" sync now
+            """)
+        #expect(run.status == 0 && run.errors.contains("The ring is founded on this machine"), "\(run.everything)")
+    }
 }

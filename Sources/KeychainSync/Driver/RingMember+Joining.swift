@@ -30,10 +30,18 @@ extension RingMember {
             try enter(replica, place)
             return effects
         }
-        var report = ExchangeReport()
-        let state = try await take(&report) { _, _ in [] }.state
-        _ = try await carryOut(effects, try carrier(of: state), &report)
-        return try await exchange()
+        do {
+            var report = ExchangeReport()
+            let state = try await take(&report) { _, _ in [] }.state
+            _ = try await carryOut(effects, try carrier(of: state), &report)
+            return try await exchange()
+        } catch {
+            // Without this, it would look as if there were no ring, and founding it again is refused.
+            throw KeychainError(
+                error.reason,
+                "The ring is founded on this machine, but its entry may be missing in the place. The next exchange writes it. \(error.message)"
+            )
+        }
     }
 
     private static func policy(_ groups: Set<String>?) throws(KeychainError) -> Policy {
