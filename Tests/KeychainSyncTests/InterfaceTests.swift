@@ -199,6 +199,11 @@ struct InterfaceTests {
         }
     }
 
+    @Test(arguments: [(1, "An entry about"), (2, "2 entries about")])
+    func missingEntries_areCountedInTheirText(count: Int, beginning: String) {
+        #expect(SyncFinding.entriesMissing(count).text().hasPrefix(beginning))
+    }
+
     // MARK: - Exchanges
 
     @Test func now_saysWhatCameAndWhatWent() async throws {

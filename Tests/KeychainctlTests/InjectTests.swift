@@ -30,6 +30,10 @@ struct InjectTests {
         #expect(run.text == result)
     }
 
+    @Test func template_thatIsMissing_isNamedInQuotes() throws {
+        #expect(try tool.run("inject", "--in", "missing").errors.contains("Could not read 'missing': "))
+    }
+
     @Test func dash_isStandardInputAndOutput() throws {
         let template = Data("a={{ keychain://example.com/alice }}".utf8)
         let run = try tool.run("inject", "--in", "-", "--out", "-", input: template)

@@ -12,6 +12,8 @@ extension Finding {
         case .logWentBack(let writer, let known, let shown):
             "The shared storage shows an older state of \(names.text(writer)): \(shown) of \(known) segments. A backup may have been restored. "
                 + "The machines that have the missing segments write them again."
+        case .entriesMissing(1):
+            "An entry about the ring's members is gone from the shared storage. It is written again."
         case .entriesMissing(let count):
             "\(count) entries about the ring's members are gone from the shared storage. They are written again."
         case .snapshotMissing(let id):

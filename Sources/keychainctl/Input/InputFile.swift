@@ -8,9 +8,10 @@ enum InputFile {
     /// The bytes of a file, a pipe or a device.
     static func read(_ path: String, limit: Int) throws(KeychainError) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-        guard descriptor >= 0 else { throw failure(path, errno) }
+        let name = "'\(path)'"
+        guard descriptor >= 0 else { throw failure(name, errno) }
         defer { close(descriptor) }
-        return try read(descriptor, name: "'\(path)'", limit: limit)
+        return try read(descriptor, name: name, limit: limit)
     }
 
     /// - Throws: `tooLarge` before more than the limit is kept.
