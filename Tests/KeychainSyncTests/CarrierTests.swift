@@ -327,6 +327,18 @@ struct CarrierTests {
         #expect(world.findings[1].contains(.headWentBack(member, known: 2, shown: 1)))
     }
 
+    /// It never writes another one, so this would be said for ever.
+    @Test func headOfARemovedMember_thatIsTaken_isNotMissed() throws {
+        var world = try World(3)
+        let member = world.machines[2].member
+        for _ in 0..<2 { try world.head(2) }
+        world.look(0)
+        world.carryOut(try world.machines[0].remove([member], at: world.now), 0)
+        world.carrier[.head(member, 2)] = nil
+        world.look(0)
+        #expect(!world.findings[0].contains { if case .headWentBack = $0 { true } else { false } })
+    }
+
     // MARK: - When a snapshot is due
 
     @Test func emptyFilesAndJunk_asSegments_countForNoSnapshot() throws {

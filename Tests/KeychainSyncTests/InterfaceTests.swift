@@ -199,6 +199,13 @@ struct InterfaceTests {
         }
     }
 
+    /// It may never sync again.
+    @Test func headThatWentBack_namesTheMachineForItsRemoval() {
+        let member = MemberID.random()
+        let text = SyncFinding.headWentBack(member, known: 2, shown: 1).text()
+        #expect(text.hasSuffix("keychainctl sync remove \(member.hex.prefix(8))"))
+    }
+
     @Test(arguments: [(1, "An entry about"), (2, "2 entries about")])
     func missingEntries_areCountedInTheirText(count: Int, beginning: String) {
         #expect(SyncFinding.entriesMissing(count).text().hasPrefix(beginning))

@@ -304,6 +304,37 @@ struct ReplicaTests {
         #expect(old.keys.allSatisfy { world.carrier[$0] == nil })
     }
 
+    /// Its author cannot remove it, and nobody else knows it from before the removal.
+    @Test func snapshotOfARemovedMember_thatNobodyHas_goesWithTheNextOne() throws {
+        var world = try World(3)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.look(2)
+        try world.snapshot(2)
+        let old = world.carrier.keys.filter { if case .snapshot = $0 { true } else { false } }
+        world.carryOut(try world.machines[0].remove([world.machines[2].member], at: world.now), 0)
+        world.look(0)
+        #expect(old.allSatisfy { world.carrier[$0] != nil })
+        try world.snapshot(0)
+        world.look(0)
+        #expect(old.allSatisfy { world.carrier[$0] == nil })
+    }
+
+    /// What it stands for, and nobody else has, could still be asked for.
+    @Test func snapshotOfARemovedMember_thatStandsForMore_stays() throws {
+        var world = try World(3)
+        try world.write(2, ["a": "1"])
+        try world.upload(2)
+        try world.snapshot(2)
+        let old = world.carrier.keys.filter { if case .snapshot = $0 { true } else { false } }
+        world.carryOut(try world.machines[0].remove([world.machines[2].member], at: world.now), 0)
+        world.look(0, hiding: \.isSegment)
+        try world.snapshot(0)
+        world.look(0, hiding: \.isSegment)
+        #expect(try world.shown(0, "a") == nil)
+        #expect(old.allSatisfy { world.carrier[$0] != nil })
+    }
+
     /// Which of two snapshots of the same state stays depends on their random names only if both are under the same keys.
     @Test(arguments: 0..<16) func snapshotUnderTheCurrentKeys_isNotReplacedByAnEarlierOne(_ round: Int) throws {
         var world = try World(1)

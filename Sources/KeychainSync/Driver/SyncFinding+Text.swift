@@ -44,7 +44,8 @@ extension Finding {
         case .viewIsOld:
             "No other machine has sent anything for hours. Compare the codes of 'keychainctl sync status' on two machines."
         case .headWentBack(let member, _, _):
-            "The machine \(names.text(member)) shows an older state than before. The machine or the shared storage was restored from a backup."
+            "The machine \(names.text(member)) shows an older state than before. The machine or the shared storage was restored from a backup. "
+                + "This is said until it has synced again. If it is not in use any more, run: keychainctl sync remove \(member.hex.prefix(8))"
         case .equivocation(let member, _):
             "There are two of the machine \(names.text(member)): it was copied, or its keys were stolen. If it makes confirmed changes, first run "
                 + "there: keychainctl sync now. It says if etcd shows changes that it had refused. Otherwise, on both, one after the other, run: "

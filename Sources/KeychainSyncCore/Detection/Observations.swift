@@ -92,8 +92,10 @@ package struct Observations: Sendable {
     ///   - logs: The last segments that are known.
     ///   - covered: The last segments that the snapshots in the listing cover.
     ///   - entries: The entries of the ring log that are known.
+    ///   - members: Whose heads are compared. Nobody writes the lost one of a removed member again.
     package mutating func compare(
-        _ listing: Listing, logs: [WriterID: UInt64], covered: [WriterID: UInt64], entries: Set<EntryHash>
+        _ listing: Listing, logs: [WriterID: UInt64], covered: [WriterID: UInt64], entries: Set<EntryHash>,
+        members: Set<MemberID>
     ) -> [Finding] {
         var findings: [Finding] = []
         let shown = listing.logs
@@ -107,7 +109,8 @@ package struct Observations: Sendable {
         let missing = entries.filter { !listing.names.contains(.entry($0)) }.count
         if missing > 0 { findings.append(.entriesMissing(missing)) }
         let heads = listing.heads
-        for (member, known) in self.heads.sorted(by: { $0.key < $1.key }) where (heads[member] ?? 0) < known.number {
+        for (member, known) in self.heads.sorted(by: { $0.key < $1.key })
+        where members.contains(member) && (heads[member] ?? 0) < known.number {
             findings.append(.headWentBack(member, known: known.number, shown: heads[member] ?? 0))
         }
         return findings + (listing.revision.map { observed($0) } ?? [])

@@ -18,6 +18,7 @@ extension Replica {
         for (id, snapshot) in snapshots where !snapshot.isJoined && !listing.names.contains(.snapshot(id, part: 0)) {
             snapshots[id] = nil
         }
+        unheardSnapshots = unheardSnapshots.filter { listing.names.contains(.snapshot($0.key, part: 0)) }
         // First: what it makes may be hidden.
         var effects = checkWraps(in: listing, at: now, wrapping: isWrapping)
         let hidden = hidden(in: listing)
@@ -45,7 +46,7 @@ extension Replica {
         let canTell = keyring.epochs[ring.current] != nil
         var effects = observations.compare(
             shown, logs: canTell ? knownNumbers : [:], covered: covered(by: listing),
-            entries: Set(entries.keys).subtracting(unlisted)
+            entries: Set(entries.keys).subtracting(unlisted), members: Set(ring.active.map(\.id))
         ).map { Effect.found($0) }
         effects += doubted(in: listing) + shownAfterRefusal
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })
@@ -212,7 +213,8 @@ extension Replica {
                 names.append(.segment(id, number))
             }
         }
-        for (_, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) where isReplaced(snapshot, in: listing) {
+        let known = snapshots.merging(unheardSnapshots) { heard, _ in heard }
+        for (_, snapshot) in known.sorted(by: { $0.key < $1.key }) where isReplaced(snapshot, in: listing) {
             names += snapshot.names
         }
         // After a restoration the next number is far away, and until there is such a head the last ones are the former ones.

@@ -60,7 +60,9 @@ extension Replica {
                 }
                 snapshots[id]?.parts[Int(part)] = bytes
             } else if snapshots[id] == nil, snapshots.count < Bounds.snapshots {
-                snapshots[id] = try manifest(id, bytes)
+                let snapshot = try manifest(id, bytes)
+                try check(snapshot)
+                snapshots[id] = snapshot
             }
         } catch {
             let refusal = error as? Refusal ?? .malformed
@@ -72,16 +74,24 @@ extension Replica {
         let (header, manifest) = try SnapshotManifest.open(bytes, in: keyring)
         guard header.id == id else { throw .wrongName }
         guard log.knows(manifest.tips) else { throw .noKey }
-        guard ring.mayWrite(manifest.author), let author = log.publicKeys(of: manifest.author) else {
+        guard let author = log.publicKeys(of: manifest.author) else { throw .notAMember }
+        try manifest.check(header, by: author)
+        return KnownSnapshot(header: header, manifest: manifest)
+    }
+
+    private mutating func check(_ snapshot: KnownSnapshot) throws(Refusal) {
+        let (id, manifest) = (snapshot.header.id, snapshot.manifest)
+        guard ring.mayWrite(manifest.author) else {
+            // Nobody else would remove it, not even once another one stands for all of it.
+            let isRemoved = ring.members[manifest.author]?.isRemoved == true
+            if isRemoved, unheardSnapshots.count < Bounds.snapshots { unheardSnapshots[id] = snapshot }
             throw .notAMember
         }
-        try manifest.check(header, by: author)
         guard manifest.logs.allSatisfy({ logs[$0.key].map(\.tip.author) ?? $0.value.author == $0.value.author }) else {
             throw .contradiction
         }
         guard manifest.logs.values.allSatisfy({ log.publicKeys(of: $0.author) != nil }) else { throw .notAMember }
         guard hasRoom(for: manifest) else { throw .tooLarge }
-        return KnownSnapshot(header: header, manifest: manifest)
     }
 
     /// Whether what is here and what a snapshot stands for can be stored together.

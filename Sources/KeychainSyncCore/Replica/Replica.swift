@@ -124,6 +124,9 @@ package struct Replica: Sendable {
     /// What active members that may write are known to have seen. Segments of removed members are accepted up to there.
     var claims = VersionVector()
     var snapshots: [SnapshotID: KnownSnapshot] = [:]
+    /// Snapshots of removed members that are not known from before the removal. Nothing is taken from them. It is not stored: they are read
+    /// again with each listing.
+    var unheardSnapshots: [SnapshotID: KnownSnapshot] = [:]
     /// Of snapshots that are not joined. It is not stored.
     var collecting: [SnapshotID: Collecting] = [:]
     package internal(set) var observations = Observations()
