@@ -364,6 +364,25 @@ struct RemovingTests {
         #expect(try !desktop.vault.isInRing)
     }
 
+    @Test func machine_thatWasRemoved_doesNotLeaveWhileAValueUnderItsFormerKeysIsNotShown() async throws {
+        let (laptop, desktop) = try await world.pair()
+        try laptop.add("a", "0")
+        try await world.settle(laptop, desktop)
+        try desktop.update("a", "desktop")
+        for value in ["again", "laptop"] {
+            try laptop.update("a", value)
+            try await laptop.exchange()
+        }
+        try await desktop.exchange()
+        try desktop.vault.rotate()
+        try await world.settle(desktop, laptop)
+        try await world.remove(desktop, by: laptop)
+        await #expect(throws: KeychainError.self) { try await desktop.exchange() }
+        try #require(try desktop.items() == ["a=laptop"])
+        let error = await #expect(throws: KeychainError.self) { try await desktop.member.leave() }
+        #expect(error?.message.contains("sync restore ID") == true)
+    }
+
     @Test func machine_thatWasRemoved_canShowItsOwnValueAgain() async throws {
         let desktop = try await removedWithALoser()
         let versions = try await desktop.member.versions(includingKept: false)

@@ -304,6 +304,18 @@ struct ReplicaTests {
         #expect(old.keys.allSatisfy { world.carrier[$0] == nil })
     }
 
+    /// A machine that was removed asks, before it leaves.
+    @Test(arguments: ["1", "2"]) func ownValueBesideTheShownOne_isHidden_unlessItIsEqual(_ later: String) throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        try world.write(1, ["a": later])
+        for index in [0, 1] { try world.upload(index) }
+        for index in [0, 1] { world.look(index) }
+        try #require(world.others(0, "a") == ["1"])
+        #expect(world.machines[0].hasHiddenValues == (later != "1"))
+        #expect(!world.machines[1].hasHiddenValues)
+    }
+
     /// Its author cannot remove it, and nobody else knows it from before the removal.
     @Test func snapshotOfARemovedMember_thatNobodyHas_goesWithTheNextOne() throws {
         var world = try World(3)

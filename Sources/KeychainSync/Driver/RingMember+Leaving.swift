@@ -74,7 +74,8 @@ extension RingMember {
     func checkNothingIsLost(
         _ state: RingState, _ transaction: RingTransaction, refusal: KeychainError
     ) throws(KeychainError) {
-        guard state.isMember || !state.hasLosersOfItsOwn else { throw .losersOfRemovedMachine }
+        // The others may never have had such a value, and the state of the ring alone has it here.
+        guard state.isMember || !state.replica.hasHiddenValues else { throw .losersOfRemovedMachine }
         if try hasUnsent(state, transaction) { throw refusal }
     }
 
@@ -107,11 +108,6 @@ extension RingState {
     /// Whether an object is an invitation of this machine, or asks by one.
     fileprivate func isOfInvitation(_ name: ObjectName) -> Bool {
         name.invitation.map { invitations[$0] != nil } ?? false
-    }
-
-    /// The others may never have had such a value, and the state of the ring alone has it here.
-    fileprivate var hasLosersOfItsOwn: Bool {
-        replica.items.items.contains { id in replica.items[id].others.contains { $0.author == replica.member } }
     }
 }
 

@@ -197,11 +197,21 @@ package struct Replica: Sendable {
 
     /// Whether the item has a value that is not shown. Machines that had the same item before they met have no
     /// conflict.
-    package func hasConflict(_ item: SyncID) -> Bool {
+    package func hasConflict(_ item: SyncID) -> Bool { !hiddenVersions(item).isEmpty }
+
+    /// The versions of an item that are not shown, and are not equal to the one that is.
+    private func hiddenVersions(_ item: SyncID) -> [SealedRecord] {
         let versions = items[item]
-        guard !versions.others.isEmpty, let shown = versions.shown else { return false }
+        guard !versions.others.isEmpty, let shown = versions.shown else { return [] }
+        // What cannot be opened now may differ.
         let content = try? open(shown)
-        return versions.others.contains { content == nil || (try? open($0)) != content }
+        return versions.others.filter { content == nil || (try? open($0)) != content }
+    }
+
+    /// Whether a value that this machine has written, under its present or its former keys, is not shown.
+    package var hasHiddenValues: Bool {
+        let authors = Set(former.map(\.member) + [member])
+        return items.items.contains { hiddenVersions($0).contains { authors.contains($0.author) } }
     }
 
     /// The content of a write, after its author's signature was checked.
