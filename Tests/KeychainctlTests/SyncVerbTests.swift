@@ -447,6 +447,17 @@ struct SyncVerbTests {
         #expect(try desktop("get", "-s", "s", "-a", "alice").text == "one")
     }
 
+    @Test func machine_namedByTheIDInJSON_isRemoved() throws {
+        try found()
+        try join()
+        let machines = try status(tool.run("sync", "status", "--json"))["machines"] as? [[String: Any]]
+        let id = try #require(machines?.first { $0["name"] as? String == "desktop" }?["id"] as? String)
+        let run = try tool.run("sync", "remove", id, "--yes")
+        #expect(run.status == 0, "\(run.errors)")
+        let left = try status(tool.run("sync", "status", "--json"))["machines"] as? [[String: Any]]
+        #expect(left?.compactMap { $0["name"] as? String } == ["laptop"])
+    }
+
     @Test func ring_isEnteredOnce() throws {
         try found()
         let run = try tool.run("sync", "init", "--folder", "shared")

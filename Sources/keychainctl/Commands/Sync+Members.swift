@@ -252,7 +252,7 @@ extension Keychainctl.Sync {
         _ names: [String], among members: [RingStatus.Member], missing: String = "No other machine"
     ) throws(KeychainError) -> [MemberID] {
         try names.map { (name) throws(KeychainError) in
-            let found = members.filter { $0.name == name || $0.shortID == name }
+            let found = members.filter { $0.name == name || $0.shortID == name || $0.id.hex == name }
             guard let one = found.first else {
                 throw KeychainError(
                     .itemNotFound,

@@ -9,15 +9,17 @@ import KeychainSyncCore
 /// A ring as `sync status --json` shows it. Every key is there; what there is not is `null`.
 struct RingJSON: Encodable {
     struct Machine: Encodable {
+        let id: String
         let name: String
         let role: String
         let thisMachine: Bool
         let lastSeen: String?
 
-        private enum Key: String, CodingKey { case name, role, thisMachine, lastSeen }
+        private enum Key: String, CodingKey { case id, name, role, thisMachine, lastSeen }
 
         func encode(to encoder: any Encoder) throws {
             var object = encoder.container(keyedBy: Key.self)
+            try object.encode(id, forKey: .id)
             try object.encode(name, forKey: .name)
             try object.encode(role, forKey: .role)
             try object.encode(thisMachine, forKey: .thisMachine)
@@ -80,7 +82,7 @@ struct RingJSON: Encodable {
         groups = status.groups
         machines = status.members.map {
             Machine(
-                name: $0.name, role: "\($0.role)", thisMachine: $0.isThisMachine,
+                id: $0.id.hex, name: $0.name, role: "\($0.role)", thisMachine: $0.isThisMachine,
                 lastSeen: $0.isThisMachine ? nil : $0.lastSeen.flatMap(Self.date))
         }
         member = status.isMember
