@@ -32,7 +32,7 @@ main() {
     copy
     apply
     update
-    (cd -- "$folder" && swift build --enable-all-traits -Xcc -O1 --build-tests)
+    (cd -- "$folder" && swift build --enable-all-traits -Xcc -O2 --build-tests)
     local tests
     tests=$(cd -- "$folder" && swift build --enable-all-traits --show-bin-path)/swift-keychainPackageTests.xctest
     local -a chosen=("$@")

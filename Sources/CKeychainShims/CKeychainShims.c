@@ -207,6 +207,8 @@ void keychain_scrub_freed_blocks(size_t size, size_t count) {
     if (count > 16) count = 16;
     for (size_t index = 0; index < count; index++) {
         blocks[index] = malloc(size);
+        // Otherwise optimizers make calloc() of both, which in glibc takes no block that the thread has just freed.
+        __asm__ volatile("" : "+r"(blocks[index]) : : "memory");
         if (blocks[index]) memset(blocks[index], 0, size);
         __asm__ volatile("" : : "r"(blocks[index]) : "memory");
     }
