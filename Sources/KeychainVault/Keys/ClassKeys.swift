@@ -66,6 +66,9 @@ struct ClassKeys: Sendable {
     init(
         _ keybag: Keybag, _ keys: WrappingKeys, _ state: LockState, _ deviceKey: DeviceKey?
     ) throws(KeychainError) {
+        // The cipher leaves the schedule of its last key on the stack below, and a schedule begins with the key. A thread that does nothing
+        // else would keep it.
+        defer { scrubStack() }
         guard let entry = keybag.keys.first(where: { $0.keyClass == Keybag.indexKeyClass }) else {
             throw KeychainError(.corrupt, "The keybag has no index key.")
         }
