@@ -35,8 +35,8 @@ struct GateLimit {
             GateLimit(name: "SecItemCopyMatching again", floor: "read floor + open", usual: 3),
             GateLimit(name: "read again, asynchronous", floor: "read again", usual: 1),
             GateLimit(name: "list of 1,000", floor: "list floor + open", usual: 3.4),
-            GateLimit(name: "addition", floor: "add floor", usual: 2.1),
-            GateLimit(name: "transaction of 100", floor: "transaction floor", usual: 5.6),
+            GateLimit(name: "addition", floor: "add floor", usual: 5.8),
+            GateLimit(name: "transaction of 100", floor: "transaction floor", usual: 7.8),
             GateLimit(
                 name: "search by account among 20,000", floor: "search by account among 1,000", usual: 0.85),
         ] + [start, gain] + syncs
